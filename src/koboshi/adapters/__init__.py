@@ -1,0 +1,1 @@
+"""What one agent CLI looks like; decoding is pure."""

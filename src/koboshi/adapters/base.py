@@ -1,0 +1,78 @@
+"""Adapter: what koboshi must know about one agent CLI, and nothing about how to reach it.
+
+Everything here is a pure function of its arguments. A decoder has no memory (law 3): two equal
+looks give two equal readings, whatever came between them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from koboshi.core.observations import ScreenSeen
+    from koboshi.core.readings import Meaning, Prompt, Reading
+
+#: Programs that mean "the agent has exited" when they stand in the foreground of its pane.
+SHELLS = frozenset(
+    {
+        "sh",
+        "bash",
+        "zsh",
+        "fish",
+        "dash",
+        "ksh",
+        "tcsh",
+        "csh",
+        "nu",
+        "ash",
+        "elvish",
+        "xonsh",
+        "pwsh",
+    }
+)
+
+
+class Adapter(Protocol):
+    """Knowledge about one CLI."""
+
+    name: str
+
+    def read(self, seen: ScreenSeen) -> Reading:
+        """What that screen shows."""
+        ...
+
+    def argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
+        """How a fresh run is started, under that session id where the CLI takes one."""
+        ...
+
+    def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
+        """How a run is started that goes on where the session ended."""
+        ...
+
+    def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:
+        """The keys that pick the option of that meaning from where the selection stands; None: there is none."""
+        ...
+
+    def clean_exit(self, code: int | None, signal: int | None) -> bool:
+        """Whether an exit with that status was meant by somebody."""
+        ...
+
+    def save_text(self, name: str) -> str:
+        """What is typed to save the work under that name."""
+        ...
+
+    def load_text(self, name: str) -> str:
+        """What is typed to load what was saved under that name."""
+        ...
+
+    def saved(self, lines: tuple[str, ...], name: str) -> bool:
+        """Whether these transcript lines confirm the save."""
+        ...
+
+    def loaded(self, lines: tuple[str, ...], name: str) -> bool:
+        """Whether these transcript lines confirm the load."""
+        ...
+
+    def exit_text(self) -> str:
+        """What is typed to make the agent exit."""
+        ...

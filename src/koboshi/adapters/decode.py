@@ -1,0 +1,64 @@
+"""Observation → event bodies: the first pure step. No memory (law 3)."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, assert_never
+
+from koboshi.core.events import HookRead, PersonTyped, RunExited, ScreenRead
+from koboshi.core.observations import HookFired, PersonSeen, ProcessGone, ScreenSeen
+
+from .hooks import read_hook
+
+if TYPE_CHECKING:
+    from koboshi.core.events import Body
+    from koboshi.core.observations import Observation
+
+    from .base import Adapter
+
+
+def decode(adapter: Adapter, observation: Observation) -> Body | None:
+    """The fact in that look; None when there is none in it."""
+    match observation:
+        case ScreenSeen():
+            return _screen(adapter, observation)
+        case ProcessGone(run=run, code=code, signal=signal):
+            return _exited(adapter, run, code, signal)
+        case HookFired(payload=payload):
+            return _hook(payload)
+        case PersonSeen():
+            return PersonTyped()
+        case _:
+            assert_never(observation)
+
+
+def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
+    run = seen.run or 0
+    if not seen.alive:
+        return _exited(adapter, run, seen.code, seen.signal)
+    return ScreenRead(run=run, reading=adapter.read(seen), digest=digest(seen), seen_at=seen.at)
+
+
+def _exited(adapter: Adapter, run: int, code: int | None, signal: int | None) -> RunExited:
+    meant = adapter.clean_exit(code, signal)
+    return RunExited(run=run, code=code, signal=signal, meant=meant)
+
+
+def _hook(payload: object) -> HookRead | None:
+    hook = read_hook(payload)
+    if hook is None:
+        return None
+    return HookRead(
+        word=hook.event,
+        status=hook.status,
+        session=hook.session,
+        tool=hook.tool,
+        subject=hook.command,
+        call=hook.tool_use_id,
+    )
+
+
+def digest(seen: ScreenSeen) -> str:
+    """Tells two screens apart; the title counts, for it may be the only thing that moves."""
+    shown = f"{seen.title}\n{seen.text}".encode(errors="surrogatepass")
+    return f"{zlib.crc32(shown):08x}"

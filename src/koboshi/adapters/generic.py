@@ -1,0 +1,68 @@
+"""Any terminal program: whether it is there can be known, what it is doing cannot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from koboshi.core.readings import Reading, Status
+
+from .screens import read_gone
+from .text import rows_of
+
+if TYPE_CHECKING:
+    from koboshi.core.observations import ScreenSeen
+    from koboshi.core.readings import Meaning, Prompt
+
+_KEPT_LINES = 40
+
+
+class GenericAdapter:
+    """Knowledge about no CLI in particular: it never proposes a key or a word."""
+
+    name = "generic"
+
+    def read(self, seen: ScreenSeen) -> Reading:
+        """`gone` with proof, `unknown` otherwise."""
+        rows = rows_of(seen.text)
+        gone = read_gone(seen, rows)
+        if gone is not None:
+            return gone
+        shown = tuple(row for row in rows[-2 * _KEPT_LINES :] if row)[-_KEPT_LINES:]
+        reason = "program_not_known" if shown else "blank_screen"
+        return Reading(status=Status.UNKNOWN, reason=reason, evidence=shown[-1:], lines=shown)
+
+    def argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:  # noqa: ARG002
+        """A fresh run is the program itself."""
+        return program
+
+    def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:  # noqa: ARG002
+        """A program that is not known cannot resume: it starts afresh."""
+        return program
+
+    def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:  # noqa: ARG002
+        """No key is known to be right."""
+        return None
+
+    def clean_exit(self, code: int | None, signal: int | None) -> bool:
+        """Zero means what it means everywhere."""
+        return code == 0 and signal is None
+
+    def save_text(self, name: str) -> str:  # noqa: ARG002
+        """Empty: it cannot save."""
+        return ""
+
+    def load_text(self, name: str) -> str:  # noqa: ARG002
+        """Empty: it cannot load."""
+        return ""
+
+    def saved(self, lines: tuple[str, ...], name: str) -> bool:  # noqa: ARG002
+        """Never: it cannot save."""
+        return False
+
+    def loaded(self, lines: tuple[str, ...], name: str) -> bool:  # noqa: ARG002
+        """Never: it cannot load."""
+        return False
+
+    def exit_text(self) -> str:
+        """Empty: no words are known that end it."""
+        return ""

@@ -1,0 +1,36 @@
+"""Adapters by name."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from koboshi.errors import UnknownAgent
+
+from .generic import GenericAdapter
+from .scripted import ScriptedAdapter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .base import Adapter
+
+_BUILT_IN: dict[str, Callable[[], Adapter]] = {
+    "generic": GenericAdapter,
+    "scripted": ScriptedAdapter,
+}
+
+
+def names() -> tuple[str, ...]:
+    """The agents known, sorted."""
+    return tuple(sorted(_BUILT_IN))
+
+
+@cache
+def adapter(name: str) -> Adapter:
+    """The adapter of that name; UnknownAgent names the known ones."""
+    made = _BUILT_IN.get(name)
+    if made is None:
+        message = f"expected one of {', '.join(names())}, not {name!r}"
+        raise UnknownAgent(message)
+    return made()

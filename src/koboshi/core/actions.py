@@ -1,0 +1,205 @@
+"""Intents. An action is a value: it says what should be done, about what, and how bad a mistake is.
+
+Every action has a `key`. It names what the action was decided about (law 2), so it is both the
+dedupe key in the ledger and the fence a performer checks: a `run` that is over makes it void.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .events import Origin, Severity  # noqa: TC001 - msgspec resolves these at run time
+from .readings import Meaning  # noqa: TC001
+
+
+class Safety(enum.Enum):
+    """What a wrong decision would cost."""
+
+    SAFE = "safe"  #: Nothing that cannot be taken back
+    UNSAFE = "unsafe"  #: Could lose work; needs opting in
+    MANUAL = "manual"  #: Shown only; a person does it
+
+
+class Mode(enum.IntEnum):
+    """How much the owner lets koboshi do; each includes the one before."""
+
+    OBSERVE = 0  #: Look and tell, touch nothing
+    KEEP = 1  #: Save, continue, refresh, resume, wait out limits
+    AUTO = 2  #: Keep, and answer questions by policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Pick the option of that meaning in the nth question of the run."""
+
+    kind: ClassVar[str] = "answer"
+    safety: ClassVar[Safety] = Safety.SAFE
+    mode: ClassVar[Mode] = Mode.AUTO
+
+    run: int
+    nth: int
+    fingerprint: str
+    choice: Meaning
+
+    @property
+    def key(self) -> str:
+        """One per question, not per wording."""
+        return f"{self.run}.question{self.nth}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Send:
+    """Type a message and submit it."""
+
+    kind: ClassVar[str] = "send"
+    safety: ClassVar[Safety] = Safety.SAFE
+    mode: ClassVar[Mode] = Mode.KEEP
+
+    run: int
+    text: str
+    about: str
+
+    @property
+    def key(self) -> str:
+        """One per occasion."""
+        return f"{self.run}.{self.about}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refresh:
+    """Begin the save → exit → start → load sequence; the RFR rules walk it."""
+
+    kind: ClassVar[str] = "refresh"
+    safety: ClassVar[Safety] = Safety.SAFE
+    mode: ClassVar[Mode] = Mode.KEEP
+
+    run: int
+    nth: int
+    why: str
+
+    @property
+    def key(self) -> str:
+        """One per attempt at a refresh."""
+        return f"{self.run}.refresh{self.nth}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """Have the agent save its work under `name`, and see that it did."""
+
+    kind: ClassVar[str] = "checkpoint"
+    safety: ClassVar[Safety] = Safety.SAFE
+    mode: ClassVar[Mode] = Mode.KEEP
+
+    run: int
+    name: str
+    about: str
+
+    @property
+    def key(self) -> str:
+        """One per attempt."""
+        return f"{self.run}.{self.about}.save"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """End the process: its own way first, then SIGTERM, then SIGKILL."""
+
+    kind: ClassVar[str] = "stop"
+    safety: ClassVar[Safety] = Safety.SAFE
+    mode: ClassVar[Mode] = Mode.KEEP
+
+    run: int
+    about: str
+
+    @property
+    def key(self) -> str:
+        """One per attempt."""
+        return f"{self.run}.{self.about}.stop"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Start run number `run`. Every one counts against the restart budget (law 6)."""
+
+    kind: ClassVar[str] = "start"
+    safety: ClassVar[Safety] = Safety.SAFE
+    mode: ClassVar[Mode] = Mode.KEEP
+
+    run: int
+    origin: Origin
+    session: str = ""
+    nth: int = 0
+
+    @property
+    def key(self) -> str:
+        """One per attempt at that run."""
+        return f"{self.run}.start{self.nth}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """Hand the saved work to a fresh run, and see that it arrived."""
+
+    kind: ClassVar[str] = "load"
+    safety: ClassVar[Safety] = Safety.SAFE
+    mode: ClassVar[Mode] = Mode.KEEP
+
+    run: int
+    name: str
+    nth: int
+
+    @property
+    def key(self) -> str:
+        """One per attempt."""
+        return f"{self.run}.load{self.nth}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notify:
+    """Tell whoever listens; needs no answer."""
+
+    kind: ClassVar[str] = "notify"
+    safety: ClassVar[Safety] = Safety.SAFE
+    mode: ClassVar[Mode] = Mode.OBSERVE
+
+    about: str
+    text: str
+    severity: Severity
+
+    @property
+    def key(self) -> str:
+        """One per occasion."""
+        return f"{self.about}.notify"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Escalate:
+    """Ask a person to act; `text` says in one line what is needed of them."""
+
+    kind: ClassVar[str] = "escalate"
+    safety: ClassVar[Safety] = Safety.SAFE
+    mode: ClassVar[Mode] = Mode.OBSERVE
+
+    about: str
+    text: str
+    gives_up: bool = False  #: no restart until a person acknowledges
+
+    @property
+    def key(self) -> str:
+        """One per occasion."""
+        return f"{self.about}.escalate"
+
+
+Action = Answer | Send | Refresh | Checkpoint | Stop | Start | Load | Notify | Escalate
+
+#: Wire name of each action. Names are never reused.
+ACTION_KINDS: dict[str, type[Action]] = {
+    cls.kind: cls
+    for cls in (Answer, Send, Refresh, Checkpoint, Stop, Start, Load, Notify, Escalate)
+}
+
+#: Actions that reach into the agent's terminal: one at a time, and never while a person types.
+HANDS = (Answer, Send, Checkpoint, Stop, Start, Load)

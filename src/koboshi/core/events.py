@@ -1,0 +1,229 @@
+"""Typed facts about one agent, in the past tense.
+
+An `Event` is an envelope (number, time, context) around a body. Bodies are the closed union
+`Body`; each has a wire name, which is what journals, `koboshi events` and rules call its type.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .readings import Reading, Status  # noqa: TC001 - msgspec resolves these at run time
+
+if TYPE_CHECKING:
+    from .actions import Action
+
+
+class Severity(enum.StrEnum):
+    """How soon a person would want to know."""
+
+    P0 = "P0"  #: Now: the agent is down or about to lose work
+    P1 = "P1"  #: Soon: it does not get on
+    P2 = "P2"  #: For the record
+
+
+class Origin(enum.StrEnum):
+    """How a run came to be."""
+
+    FIRST = "first"  #: A person started it
+    FRESH = "fresh"  #: Started anew, with an empty context
+    RESUMED = "resumed"  #: Goes on with the session of the run before
+
+
+class Order(enum.StrEnum):
+    """What a person told the supervisor."""
+
+    PAUSE = "pause"  #: Keep looking, touch nothing
+    RESUME = "resume"  #: End of the pause
+    ACKNOWLEDGE = "acknowledge"  #: "I have seen to it": forgives spent budgets and old escalations
+
+
+class Ending(enum.StrEnum):
+    """How an action came out."""
+
+    DONE = "done"  #: Happened, and was seen to have happened
+    SKIPPED = "skipped"  #: Not done; may be decided again
+    FAILED = "failed"  #: Tried or in doubt; never tried again under the same key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How an action came out, and why."""
+
+    ending: Ending
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """A process of the agent was started or found."""
+
+    run: int
+    origin: Origin
+    place: str = ""
+    pid: int | None = None
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunExited:
+    """The process ended; `meant` says that somebody wanted it to."""
+
+    run: int
+    code: int | None = None
+    signal: int | None = None
+    meant: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenRead:
+    """A look showed something new; `digest` tells two screens apart."""
+
+    run: int
+    reading: Reading
+    digest: str
+    seen_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenSame:
+    """A look showed what the look before it showed; only a spinner may have moved."""
+
+    run: int
+    digest: str
+    seen_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookRead:
+    """A hook of the agent told us something; an edge, not a level (law 8)."""
+
+    word: str
+    status: Status | None = None
+    session: str = ""
+    tool: str = ""
+    subject: str = ""
+    call: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonTyped:
+    """A person typed into the agent's terminal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderGiven:
+    """A person told the supervisor something."""
+
+    order: Order
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionFinished:
+    """An admitted action came out (law 4: outcomes are events)."""
+
+    key: str
+    action: Action
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupervisorStarted:
+    """A supervisor took this agent on; `doubts` are keys whose outcome nobody had written."""
+
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticked:
+    """Time passed; journaled only when that changed something."""
+
+
+Body = (
+    RunStarted
+    | RunExited
+    | ScreenRead
+    | ScreenSame
+    | HookRead
+    | PersonTyped
+    | OrderGiven
+    | ActionFinished
+    | SupervisorStarted
+    | Ticked
+)
+
+#: Wire name of each body. Names are never reused.
+BODY_TYPES: dict[str, type[Body]] = {
+    "run-started": RunStarted,
+    "run-exited": RunExited,
+    "screen-read": ScreenRead,
+    "screen-same": ScreenSame,
+    "hook-read": HookRead,
+    "person-typed": PersonTyped,
+    "order-given": OrderGiven,
+    "action-finished": ActionFinished,
+    "supervisor-started": SupervisorStarted,
+    "ticked": Ticked,
+}
+_WIRE_NAMES: dict[type, str] = {cls: name for name, cls in BODY_TYPES.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A time: `at` never goes back and is what ages are measured with (law 7), `utc` is for people
+    and for instants such as "resets at"."""
+
+    at: float
+    utc: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Where an event happened: enough to make sense of it alone."""
+
+    agent: str
+    agent_type: str = "generic"
+    run: int = 0
+    worktree: str = ""
+    issue: int | None = None
+    lines: tuple[str, ...] = ()  #: the last 10 lines the agent had printed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A fact, numbered per agent without gaps."""
+
+    seq: int
+    now: Moment
+    body: Body
+    context: Context
+
+    @property
+    def id(self) -> str:
+        """The name people use for it (`koboshi why NAME --event e42`)."""
+        return f"e{self.seq}"
+
+    @property
+    def type(self) -> str:
+        """The wire name of the body."""
+        return _WIRE_NAMES[type(self.body)]
+
+    @property
+    def severity(self) -> Severity:
+        """How soon a person would want to know of this fact alone."""
+        return severity_of(self.body)
+
+
+def severity_of(body: Body) -> Severity:
+    """P0 for a bad exit, P1 for what keeps an agent from getting on, P2 for the rest."""
+    if isinstance(body, RunExited):
+        return Severity.P2 if body.meant else Severity.P0
+    if isinstance(body, ScreenRead):
+        stuck = body.reading.limit or body.reading.prompt or body.reading.error
+        return Severity.P1 if stuck else Severity.P2
+    if isinstance(body, ActionFinished) and body.outcome.ending is Ending.FAILED:
+        return Severity.P1
+    return Severity.P2

@@ -1,0 +1,397 @@
+"""fold(view, event) → view: what a fact adds to what we know.
+
+Rule 1: a fold never decides and never forgets a number that a key is made of.
+Rule 2: facts about another run than the current one are history, not news; they change nothing.
+Rule 3: looks that are older than the newest look, or than our own last keystroke, are ignored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from . import actions as do
+from .arbiter import resolve
+from .events import (
+    ActionFinished,
+    Ending,
+    HookRead,
+    Order,
+    OrderGiven,
+    Origin,
+    PersonTyped,
+    RunExited,
+    RunStarted,
+    ScreenRead,
+    ScreenSame,
+    SupervisorStarted,
+    Ticked,
+)
+from .readings import Status
+from .status import settle
+from .view import (
+    HISTORY,
+    Belief,
+    Clue,
+    Exit,
+    Question,
+    Refreshing,
+    Run,
+    Sight,
+    Source,
+    Stage,
+    Tally,
+    Window,
+    evolve,
+)
+
+if TYPE_CHECKING:
+    from .events import Event, Moment
+    from .readings import Reading
+    from .view import View
+
+
+_GOING_ON = (Status.WORKING, Status.IDLE)
+
+
+def fold(view: View, event: Event) -> View:
+    """What is known after that event."""
+    body, now = event.body, event.now
+    match body:
+        case Ticked():
+            return _believe(view, now)
+        case ScreenSame():
+            return _believe(_same(view, body), now)
+        case ScreenRead():
+            after = _believe(_read(view, body), now)
+        case HookRead():
+            after = _believe(_hook(view, body, now), now)
+        case RunStarted():
+            after = _started(view, body, now)
+        case RunExited():
+            after = _believe(_exited(view, body, now), now)
+        case ActionFinished():
+            after = _finished(view, body, now)
+        case PersonTyped():
+            after = evolve(view, person_at=now.at)
+        case OrderGiven():
+            after = _ordered(view, body)
+        case SupervisorStarted():
+            # What was seen before the supervisor died may be old by now: look again first.
+            after = evolve(view, acted_at=now.at)
+        case _:
+            assert_never(body)
+    if after is view and isinstance(body, RunStarted | RunExited):
+        return view  # an old story
+    return evolve(after, history=(*after.history[1 - HISTORY :], event))
+
+
+# -- belief -----------------------------------------------------------------------------------
+
+
+def _believe(view: View, now: Moment) -> View:
+    """Let the arbiter speak, and let the table have the last word."""
+    claimed, reason, evidence = resolve(view, now)
+    old = view.belief
+    status, objection = settle(old.status, claimed)
+    reason = objection or reason
+    if status is old.status:
+        if reason == old.reason and evidence == old.evidence:
+            return view
+        return evolve(view, belief=evolve(old, reason=reason, evidence=evidence))
+    belief = Belief(status=status, since=now.at, reason=reason, evidence=evidence)
+    return evolve(view, belief=belief, tally=_entered(view, status, now))
+
+
+def _entered(view: View, status: Status, now: Moment) -> Tally:
+    """Counters that change when a status begins."""
+    tally, before = view.tally, view.belief.status
+    if status is Status.WORKING:
+        return evolve(tally, turns=tally.turns + 1, nudges=0)
+    if status is Status.FAILED:
+        return evolve(tally, failures=tally.failures + 1)
+    if status is Status.IDLE and before is Status.WORKING:
+        return evolve(tally, failures=0)
+    if status is Status.GONE and not (view.run.exit and view.run.exit.meant):
+        healthy = now.at - view.run.since >= view.settings.healthy_after
+        return evolve(tally, crashes=1 if healthy else tally.crashes + 1)
+    return tally
+
+
+def _with_clue(view: View, clue: Clue) -> tuple[Clue, ...]:
+    """The clues with that one in its source's place; `since` survives when the claim is the same."""
+    old = view.clue(clue.source)
+    if old is not None and old.status is clue.status:
+        clue = evolve(clue, since=old.since)
+    return (*(c for c in view.clues if c.source is not clue.source), clue)
+
+
+# -- looks ------------------------------------------------------------------------------------
+
+
+def _old(view: View, body: ScreenRead | ScreenSame) -> bool:
+    stale = body.seen_at < view.sight.seen_at or body.seen_at < view.acted_at
+    return stale or body.run != view.run.number
+
+
+def _same(view: View, body: ScreenSame) -> View:
+    if _old(view, body):
+        return view
+    moved_at = view.sight.moved_at if body.digest == view.sight.digest else body.seen_at
+    sight = evolve(view.sight, digest=body.digest, seen_at=body.seen_at, moved_at=moved_at)
+    question = view.question
+    if question is not None:
+        question = evolve(question, looks=question.looks + 1)
+    return evolve(view, sight=sight, question=question)
+
+
+def _read(view: View, body: ScreenRead) -> View:
+    if _old(view, body):
+        return view
+    reading = body.reading
+    moved = body.digest != view.sight.digest
+    sight = Sight(
+        digest=body.digest,
+        seen_at=body.seen_at,
+        moved_at=body.seen_at if moved else view.sight.moved_at,
+        draft=reading.draft,
+        # The notice slot rotates: not seen does not mean not low. A value stays for its run.
+        context=reading.context or view.sight.context,
+        error=reading.error,
+    )
+    clue = Clue(
+        source=Source.SCREEN,
+        status=reading.status,
+        at=body.seen_at,
+        since=body.seen_at,
+        reason=reading.reason,
+        evidence=reading.evidence,
+    )
+    lines = reading.lines[-10:] or view.context.lines
+    context = view.context if lines == view.context.lines else evolve(view.context, lines=lines)
+    after = evolve(view, context=context, sight=sight, clues=_with_clue(view, clue))
+    return _asked(_limited(_shell(after, body), reading, body.seen_at), reading, body.seen_at)
+
+
+def _shell(view: View, body: ScreenRead) -> View:
+    """Only a shell is left: in a pane that the user had before, that is all the exit there is."""
+    if body.reading.status is not Status.GONE or view.run.exit is not None:
+        return view
+    clue = evolve(view.clues[-1], source=Source.PROCESS)
+    after = evolve(view, run=evolve(view.run, exit=Exit()), clues=_with_clue(view, clue))
+    return _refresh_after_exit(after)
+
+
+def _asked(view: View, reading: Reading, at: float) -> View:
+    prompt, question, tally = reading.prompt, view.question, view.tally
+    if prompt is None:
+        # An unknown screen hides a question, it does not close it: the number must not move on.
+        if question is None or reading.status is Status.UNKNOWN:
+            return view
+        return evolve(view, question=None)
+    doubt = ""
+    if question is not None and question.prompt.fingerprint == prompt.fingerprint:
+        if question.above == reading.lines:
+            seen = evolve(question, prompt=prompt, looks=question.looks + 1)
+            return evolve(view, question=seen)
+        # The same words with something new printed above them: another question, asked before we
+        # looked. What a person was asked to see to stays with the person until the words are gone.
+        doubt = question.left_to_person
+    fresh = Question(
+        prompt=prompt, nth=tally.prompts + 1, since=at, above=reading.lines, left_to_person=doubt
+    )
+    return evolve(view, question=fresh, tally=evolve(tally, prompts=fresh.nth))
+
+
+def _limited(view: View, reading: Reading, at: float) -> View:
+    limit, window = reading.limit, view.window
+    if reading.status is not Status.LIMITED or limit is None:
+        # The instant of the reset names the window; one without it ends when the agent goes on.
+        if window is not None and window.limit.resets_at is None and reading.status in _GOING_ON:
+            return evolve(view, window=None)
+        return view
+    if window is not None and window.limit == limit:
+        return view
+    nth = view.tally.limits + 1
+    after = evolve(view, tally=evolve(view.tally, limits=nth))
+    return evolve(after, window=Window(limit=limit, nth=nth, since=at))
+
+
+def _hook(view: View, body: HookRead, now: Moment) -> View:
+    session = body.session or view.run.session
+    after = view
+    if session != view.run.session:
+        after = evolve(view, run=evolve(view.run, session=session))
+    if body.status is None:
+        return after
+    clue = Clue(
+        source=Source.HOOK, status=body.status, at=now.at, since=now.at, reason=f"hook {body.word}"
+    )
+    return evolve(after, clues=_with_clue(after, clue))
+
+
+# -- runs -------------------------------------------------------------------------------------
+
+
+def _started(view: View, body: RunStarted, now: Moment) -> View:
+    if body.run <= view.run.number:
+        return view  # told twice: by the performer, and again by a supervisor that took over
+    run = Run(
+        number=body.run,
+        origin=body.origin,
+        place=body.place,
+        pid=body.pid,
+        session=body.session,
+        since=now.at,
+    )
+    refresh = view.refresh
+    if refresh is not None and refresh.stage is Stage.STARTING:
+        refresh = evolve(refresh, stage=Stage.LOADING, tries=0)
+    tally = evolve(view.tally, prompts=0, turns=0, nudges=0, starts=0)
+    return evolve(
+        view,
+        context=evolve(view.context, run=body.run),
+        run=run,
+        belief=Belief(status=Status.STARTING, since=now.at, reason=f"run {body.run} started"),
+        clues=(),
+        sight=Sight(moved_at=now.at),
+        question=None,
+        window=None,
+        refresh=refresh,
+        tally=tally,
+        restarts=_charged(view, now) if body.origin is not Origin.FIRST else view.restarts,
+    )
+
+
+def _charged(view: View, now: Moment) -> tuple[float, ...]:
+    """The restarts that still count, and one more."""
+    start = now.at - view.settings.period
+    return (*(at for at in view.restarts if at > start), now.at)
+
+
+def _exited(view: View, body: RunExited, now: Moment) -> View:
+    if body.run != view.run.number or view.run.exit is not None:
+        return view
+    status = f"signal {body.signal}" if body.signal is not None else f"exit code {body.code}"
+    if body.code is None and body.signal is None:
+        status = "exit code not known"
+    clue = Clue(
+        source=Source.PROCESS,
+        status=Status.GONE,
+        at=now.at,
+        since=now.at,
+        reason="process_gone",
+        evidence=(f"run {body.run} ended: {status}",),
+    )
+    exited = Exit(code=body.code, signal=body.signal, meant=body.meant)
+    after = evolve(
+        view,
+        run=evolve(view.run, exit=exited),
+        clues=_with_clue(view, clue),
+        question=None,
+        window=None,
+    )
+    return _refresh_after_exit(after)
+
+
+def _refresh_after_exit(view: View) -> View:
+    """Where a refresh stands once the run is gone: saved work goes on, unsaved work starts over."""
+    refresh = view.refresh
+    if refresh is None:
+        return view
+    meant = view.run.exit is not None and view.run.exit.meant
+    if refresh.stage is Stage.SAVING or (refresh.stage is Stage.LOADING and meant):
+        return evolve(view, refresh=None)
+    return evolve(view, refresh=evolve(refresh, stage=Stage.STARTING, tries=0))
+
+
+# -- people -----------------------------------------------------------------------------------
+
+
+def _ordered(view: View, body: OrderGiven) -> View:
+    match body.order:
+        case Order.PAUSE:
+            return evolve(view, paused=True)
+        case Order.RESUME:
+            return evolve(view, paused=False)
+        case Order.ACKNOWLEDGE:
+            settled = view.tally.settled + 1
+            tally = evolve(view.tally, crashes=0, nudges=0, failures=0, starts=0, unsaved=0)
+            tally = evolve(tally, settled=settled)
+            return evolve(view, given_up=False, restarts=(), tally=tally)
+    assert_never(body.order)
+
+
+# -- outcomes ---------------------------------------------------------------------------------
+
+
+def _finished(view: View, body: ActionFinished, now: Moment) -> View:
+    action, ending = body.action, body.outcome.ending
+    if isinstance(action, do.HANDS):
+        view = evolve(view, acted_at=now.at)
+    if isinstance(action, do.Notify):
+        return view
+    if isinstance(action, do.Escalate):
+        return evolve(view, given_up=True) if action.gives_up else view
+    if isinstance(action, do.Start):
+        return _start_finished(view, ending, now)
+    if action.run != view.run.number:
+        return view
+    if isinstance(action, do.Answer):
+        return _answer_finished(view, action, body)
+    if isinstance(action, do.Send):
+        return _send_finished(view, ending)
+    if isinstance(action, do.Refresh):
+        return _refresh_began(view, action)
+    return _stage_finished(view, action, ending)
+
+
+def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> View:
+    question = view.question
+    if question is None or question.nth != action.nth or body.outcome.ending is Ending.SKIPPED:
+        return view
+    if body.outcome.ending is Ending.FAILED:
+        return evolve(view, question=evolve(question, left_to_person=body.outcome.why))
+    return evolve(view, question=None)  # whatever shows next is new (law 4)
+
+
+def _send_finished(view: View, ending: Ending) -> View:
+    if ending is Ending.SKIPPED:
+        return view
+    window = view.window
+    if window is not None and view.status is Status.LIMITED:
+        window = evolve(window, tries=window.tries + 1)
+    return evolve(view, window=window, tally=evolve(view.tally, nudges=view.tally.nudges + 1))
+
+
+def _start_finished(view: View, ending: Ending, now: Moment) -> View:
+    """A start that failed counts like one that did not: a broken start must not loop either."""
+    if ending is not Ending.FAILED:
+        return view
+    tally = evolve(view.tally, starts=view.tally.starts + 1, crashes=view.tally.crashes + 1)
+    return evolve(view, tally=tally, restarts=_charged(view, now))
+
+
+def _refresh_began(view: View, action: do.Refresh) -> View:
+    refresh = Refreshing(nth=action.nth, why=action.why, stage=Stage.SAVING)
+    return evolve(view, refresh=refresh, tally=evolve(view.tally, refreshes=action.nth))
+
+
+def _stage_finished(view: View, action: do.Checkpoint | do.Stop | do.Load, ending: Ending) -> View:
+    refresh = view.refresh
+    if refresh is None:
+        return view
+    if ending is not Ending.DONE:
+        if ending is Ending.SKIPPED:
+            return view
+        again = evolve(refresh, tries=refresh.tries + 1)
+        if isinstance(action, do.Checkpoint) and again.tries >= view.settings.tries_max:
+            # Not saved is not refreshed: the old run goes on, and a person hears of it.
+            tally = evolve(view.tally, unsaved=view.tally.unsaved + 1)
+            return evolve(view, refresh=None, tally=tally)
+        return evolve(view, refresh=again)
+    if isinstance(action, do.Checkpoint) and refresh.stage is Stage.SAVING:
+        saved = evolve(refresh, stage=Stage.EXITING, note=action.name, tries=0)
+        return evolve(view, refresh=saved, tally=evolve(view.tally, unsaved=0))
+    if isinstance(action, do.Load) and refresh.stage is Stage.LOADING:
+        return evolve(view, refresh=None)
+    return view

@@ -1,0 +1,191 @@
+"""The gate: may this action be done now? And the ledger: what was admitted, and what came of it.
+
+Rule 1: `judge` is the only way to an admission, and it is a pure function of view, ledger and time.
+Rule 2: a key is admitted once. Only the outcome `skipped` gives it back (law 2).
+Rule 3: one pair of hands per agent: while one action reaches into the terminal, the others wait.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from . import actions as do
+from .events import ActionFinished, Ending, Event, Outcome
+from .readings import Status
+from .view import NEVER, evolve
+
+if TYPE_CHECKING:
+    from .actions import Action
+    from .events import Moment
+    from .view import View
+
+#: Finished claims kept for deduplication. Keys are made of counters that only grow, so an old one
+#: cannot be proposed again once its occasion is over.
+KEPT = 128
+
+
+class Word(enum.StrEnum):
+    """What the gate says; everything but `admitted` is a refusal for now."""
+
+    ADMITTED = "admitted"  #: Goes to a performer
+    WOULD = "would-have"  #: The mode does not allow it
+    MANUAL = "manual"  #: Only a person does this
+    PAUSED = "paused"  #: A person said: hands off
+    DUPLICATE = "duplicate"  #: Was admitted before
+    BUSY = "busy"  #: Another action has its hands in the terminal
+    PERSON = "person"  #: A person is typing, or left a half-typed line
+    UNSETTLED = "unsettled"  #: Not at a turn boundary, or something moved a moment ago
+    COOLING = "cooling"  #: Too soon after the last one of its kind
+    BACKOFF = "backoff"  #: Too soon after the last crash
+    SPENT = "spent"  #: The restart budget is used up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The gate's answer, and why."""
+
+    word: Word
+    why: str = ""
+
+    @property
+    def admitted(self) -> bool:
+        """Whether the action goes to a performer."""
+        return self.word is Word.ADMITTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """An admitted action; without an outcome it is in flight."""
+
+    action: Action
+    at: float
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """What was admitted and what came of it. The dicts are never changed in place."""
+
+    claims: dict[str, Claim] = field(default_factory=dict)
+    last: dict[str, float] = field(default_factory=dict)  #: kind → when one last came out
+    skipped: dict[str, float] = field(default_factory=dict)  #: key → when it was last skipped
+    noted: dict[str, Word] = field(default_factory=dict)  #: key → refusal that was told already
+
+    def in_flight(self) -> tuple[Action, ...]:
+        """Admitted, and nobody has written what came of it."""
+        return tuple(c.action for c in self.claims.values() if c.outcome is None)
+
+
+_YES = Verdict(word=Word.ADMITTED)
+
+
+def judge(action: Action, view: View, ledger: Ledger, now: Moment) -> Verdict:
+    """May this action be done now? The first objection counts."""
+    claim = ledger.claims.get(action.key)
+    if claim is not None:
+        return Verdict(word=Word.DUPLICATE, why="decided before" if claim.outcome else "under way")
+    objection = _permission(action, view) or _timing(action, view, ledger, now)
+    return objection or _restart(action, view, now) or _YES
+
+
+def _permission(action: Action, view: View) -> Verdict | None:
+    if action.safety is do.Safety.MANUAL:
+        return Verdict(word=Word.MANUAL, why="left to a person")
+    if action.mode > view.settings.mode:
+        mode = view.settings.mode.name.lower()
+        return Verdict(word=Word.WOULD, why=f"mode {mode!r} does not {action.kind}")
+    if view.paused and action.mode > do.Mode.OBSERVE:
+        return Verdict(word=Word.PAUSED, why="supervision is paused")
+    return None
+
+
+def _timing(action: Action, view: View, ledger: Ledger, now: Moment) -> Verdict | None:
+    if action.mode is do.Mode.OBSERVE:
+        return None
+    if isinstance(action, do.HANDS) and any(isinstance(a, do.HANDS) for a in ledger.in_flight()):
+        return Verdict(word=Word.BUSY, why="another action is under way")
+    if not isinstance(action, do.Start) and view.person_about(now):
+        why = "a half-typed line is in the box" if view.sight.draft else "a person typed just now"
+        return Verdict(word=Word.PERSON, why=why)
+    wait = _cooldown(action, view, ledger, now)
+    if wait > 0:
+        return Verdict(word=Word.COOLING, why=f"{action.kind} is cooling down")
+    return None
+
+
+def _cooldown(action: Action, view: View, ledger: Ledger, now: Moment) -> float:
+    """Seconds until this kind of action may be done again."""
+    settings = view.settings
+    gap = 0.0
+    if isinstance(action, do.Send):
+        gap = settings.send_cooldown
+    elif isinstance(action, do.Answer):
+        gap = settings.answer_cooldown
+    elif isinstance(action, do.Refresh):
+        gap = settings.refresh_gap
+    after_last = ledger.last.get(action.kind, NEVER) + gap
+    after_skip = ledger.skipped.get(action.key, NEVER) + settings.retry_gap
+    return max(after_last, after_skip) - now.at
+
+
+def _restart(action: Action, view: View, now: Moment) -> Verdict | None:
+    settings = view.settings
+    if isinstance(action, do.Refresh):
+        if view.status not in (Status.IDLE, Status.FAILED):
+            return Verdict(word=Word.UNSETTLED, why=f"not at a turn boundary: {view.status.value}")
+        if view.still_for(now) < settings.quiet:
+            return Verdict(word=Word.UNSETTLED, why="something moved a moment ago")
+    elif isinstance(action, do.Start):
+        if now.at < view.belief.since + backoff(view):
+            return Verdict(word=Word.BACKOFF, why=f"waits {backoff(view):g} s after the exit")
+    else:
+        return None
+    if view.budget_spent(now):
+        used = f"{view.restarts_in_period(now)} restarts in {settings.period:g} s"
+        return Verdict(word=Word.SPENT, why=used)
+    return None
+
+
+def backoff(view: View) -> float:
+    """How long to wait after an exit: 2, 4, 8 … seconds; a planned exit waits for nothing."""
+    crashes = view.tally.crashes
+    if crashes == 0 or (view.refresh is not None and view.tally.starts == 0):
+        return 0.0
+    return min(view.settings.backoff_max, view.settings.backoff_base * 2.0 ** min(crashes - 1, 30))
+
+
+def claim(ledger: Ledger, action: Action, now: Moment) -> Ledger:
+    """The ledger with that action admitted."""
+    claims = {**ledger.claims, action.key: Claim(action=action, at=now.at)}
+    noted = {k: w for k, w in ledger.noted.items() if k != action.key}
+    return evolve(ledger, claims=claims, noted=noted)
+
+
+def note(ledger: Ledger, key: str, word: Word) -> Ledger:
+    """The ledger with that refusal remembered as told; the oldest are forgotten."""
+    noted = {**ledger.noted, key: word}
+    if len(noted) > KEPT:
+        noted.pop(next(iter(noted)))
+    return evolve(ledger, noted=noted)
+
+
+def close(ledger: Ledger, event: Event) -> Ledger:
+    """The ledger after an outcome; other events leave it as it is."""
+    body = event.body
+    if not isinstance(body, ActionFinished):
+        return ledger
+    at, claims = event.now.at, dict(ledger.claims)
+    skipped = ledger.skipped
+    old = claims.pop(body.key, None)
+    if body.outcome.ending is Ending.SKIPPED:
+        skipped = {**dict(list(skipped.items())[-KEPT:]), body.key: at}
+        return evolve(ledger, claims=claims, skipped=skipped)
+    claims[body.key] = Claim(
+        action=body.action, at=old.at if old else at, outcome=body.outcome
+    )  # moves to the end: the order is the age
+    finished = [k for k, c in claims.items() if c.outcome is not None]
+    for key in finished[:-KEPT]:
+        del claims[key]
+    return evolve(ledger, claims=claims, last={**ledger.last, body.action.kind: at})

@@ -1,0 +1,121 @@
+"""What one look at a screen says: values only, no memory, no clock.
+
+An adapter turns a `ScreenSeen` into a `Reading`; `koboshi inspect` prints one.
+The keys of `Reading`, `Prompt`, `ContextUse`, `Limit` and `ApiError` are a public contract.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from dataclasses import dataclass
+
+
+class Status(enum.StrEnum):
+    """What an agent is doing; the same words in code, JSON and pages."""
+
+    STARTING = "starting"  #: Process is up, its prompt is not
+    WORKING = "working"  #: A turn runs, also compacting and retrying
+    IDLE = "idle"  #: At its prompt, nothing to do
+    ASKING = "asking"  #: Blocked on a question
+    LIMITED = "limited"  #: Usage limit, knows when it resets
+    FAILED = "failed"  #: The turn ended in an error, needs a nudge
+    GONE = "gone"  #: Process ended, or only a shell is left
+    UNKNOWN = "unknown"  #: The evidence does not say, or contradicts itself
+
+
+class PromptKind(enum.StrEnum):
+    """What a question is about; a policy looks at this first."""
+
+    PERMISSION = "permission"  #: May this tool call run
+    QUESTION = "question"  #: The agent asks its user to choose
+    PLAN = "plan"  #: Shall this plan be carried out
+    TRUST = "trust"  #: Is this folder, key or server to be trusted
+    LIMIT = "limit"  #: The menu a CLI opens at a usage limit
+    PICKER = "picker"  #: A menu a person opened (/model …): never answered
+
+
+class Meaning(enum.StrEnum):
+    """What choosing an option does, whatever its position or number."""
+
+    ONCE = "once"  #: Yes, this time
+    ALWAYS = "always"  #: Yes, and do not ask again
+    NO = "no"  #: Refuse
+    WAIT = "wait"  #: Stop and wait for the limit to reset
+    OTHER = "other"  #: Anything else
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One row of a dialog; `key` is the single key that picks it, if there is one."""
+
+    text: str
+    meaning: Meaning = Meaning.OTHER
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A question on the live part of the screen."""
+
+    kind: PromptKind
+    question: str
+    options: tuple[Option, ...] = ()
+    selected: int | None = None
+    subject: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """Same words, same fingerprint; which row is selected does not count."""
+        words = "\x1f".join((self.kind, self.question, self.subject, *(o.text for o in self.options)))
+        return hashlib.blake2s(words.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+
+    def index_of(self, meaning: Meaning) -> int | None:
+        """Where the first option of that meaning stands."""
+        return next((i for i, o in enumerate(self.options) if o.meaning is meaning), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextUse:
+    """Share of the context window in use, in percent; `source` is who said so."""
+
+    used: float
+    source: str = "screen"
+
+    @property
+    def left(self) -> float:
+        """What remains; the opposite reading of `used`."""
+        return 100.0 - self.used
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """A usage limit; `resets_at` is an instant in epoch seconds, None when not shown."""
+
+    kind: str
+    resets_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiError:
+    """An API error; `code` is the HTTP status or a word such as "network"."""
+
+    code: str
+    retrying: bool = False
+    attempt: int | None = None
+    of: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """All that one look says. `lines` is the tail of the transcript, without box and footer."""
+
+    status: Status
+    reason: str = ""
+    evidence: tuple[str, ...] = ()
+    prompt: Prompt | None = None
+    context: ContextUse | None = None
+    limit: Limit | None = None
+    error: ApiError | None = None
+    draft: str = ""
+    lines: tuple[str, ...] = ()

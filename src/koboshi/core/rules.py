@@ -1,0 +1,84 @@
+"""Rule and Finding: checks over a view, and their opinions.
+
+A rule is a function `check(view, now)`. It gets no event (law 1): it looks at the state, so a
+refusal today is asked again tomorrow. What it must remember lives in the view; recent events are
+in `view.recent(count)`. Its docstring has a first line and the sections Why, Example and Safety,
+from which `koboshi rules CODE` and the documentation are made.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .events import Severity  # noqa: TC001 - msgspec resolves these at run time
+
+if TYPE_CHECKING:
+    from .actions import Action
+    from .events import Moment
+    from .view import View
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What a check returns: its opinion in words, what it saw, and what could be done."""
+
+    message: str
+    actions: tuple[Action, ...]
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A proposal with the rule that made it."""
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    evidence: tuple[str, ...]
+
+
+Check = Callable[["View", "Moment"], Proposal | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A check with its code (never reused), its name (the thing found) and its page."""
+
+    code: str
+    name: str
+    severity: Severity
+    check: Check
+    page: str
+
+
+def rule(code: str, name: str, severity: Severity) -> Callable[[Check], Rule]:
+    """Make a rule of a check function."""
+
+    def wrap(check: Check) -> Rule:
+        page = inspect.cleandoc(check.__doc__ or "")
+        return Rule(code=code, name=name, severity=severity, check=check, page=page)
+
+    return wrap
+
+
+def evaluate(
+    rules: tuple[Rule, ...], view: View, now: Moment
+) -> Iterator[tuple[Finding, tuple[Action, ...]]]:
+    """The findings of all rules, in the order of the rules."""
+    for each in rules:
+        proposal = each.check(view, now)
+        if proposal is not None:
+            yield (
+                Finding(
+                    code=each.code,
+                    name=each.name,
+                    severity=each.severity,
+                    message=proposal.message,
+                    evidence=proposal.evidence,
+                ),
+                proposal.actions,
+            )

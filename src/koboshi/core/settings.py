@@ -1,0 +1,43 @@
+"""The numbers and words the rules and the gate work with. Values only; `config/` fills them in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .actions import Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Seconds unless the name says otherwise; each default is what an overnight run wants."""
+
+    mode: Mode = Mode.KEEP  #: how much koboshi may do
+    allow: tuple[str, ...] = ()  #: commands whose permission question is answered "once"; exact
+    continue_text: str = "continue"  #: what is typed to get a waiting agent going
+
+    idle_after: float = 600.0  #: at its prompt that long without a change → continue
+    nudges_max: int = 5  #: messages in a row with no effect before a person is asked
+    context_max: float = 70.0  #: percent of the context in use → refresh; 0 is off
+    run_max: float = 2700.0  #: age of a run → refresh; 0 is off (45 minutes)
+    starting_max: float = 60.0  #: a blank screen is "starting" for that long, then unknown
+    unknown_after: float = 120.0  #: unknown that long → a person is told
+    limit_slack: float = 5.0  #: wait this much longer than the CLI says
+    limit_blind: float = 3600.0  #: try again after this when the CLI does not say when it resets
+    failed_base: float = 30.0  #: wait before a failed turn is retried; doubles with each failure
+    failed_max: float = 600.0  #: and never more than this
+
+    quiet: float = 3.0  #: nothing may have moved for that long before a refresh begins
+    grace: float = 10.0  #: contradicting signals get that long to agree
+    person_hold: float = 20.0  #: hands off for that long after a person typed
+
+    send_cooldown: float = 45.0  #: between two messages
+    answer_cooldown: float = 5.0  #: after an answer
+    retry_gap: float = 2.0  #: before something that was skipped is tried again
+    refresh_gap: float = 120.0  #: between two refreshes
+    tries_max: int = 3  #: attempts at one stage of a refresh
+
+    backoff_base: float = 2.0  #: wait before the first restart; doubles with each crash in a row
+    backoff_max: float = 60.0  #: and never more than this
+    healthy_after: float = 300.0  #: a run that lived that long forgives the crashes before it
+    intensity: int = 5  #: restarts, whatever their reason …
+    period: float = 3600.0  #: … within this time; one more → give up and ask a person

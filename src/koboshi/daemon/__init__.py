@@ -1,0 +1,1 @@
+"""The part that runs: one supervisor per agent."""

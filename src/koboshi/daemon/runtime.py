@@ -1,0 +1,100 @@
+"""Runtime: time and tasks, as the supervisor needs them. One for production, one in a simulation."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from collections.abc import Coroutine
+from typing import Any, Protocol
+
+from koboshi.core.events import Moment
+from koboshi.store.wire import Boot
+
+
+class Runtime(Protocol):
+    """The clock, and a way to let something run beside."""
+
+    def now(self) -> Moment:
+        """The time; `at` never goes back, not even over a restart."""
+        ...
+
+    def scale(self, monotonic: float) -> float:
+        """A host's monotonic time in ours."""
+        ...
+
+    def boot(self) -> Boot:
+        """Which start of the machine this is, and what is added to its clock."""
+        ...
+
+    def go_on(self, last: Moment, boot: Boot) -> None:
+        """Make `at` go on after that moment, by as much as has passed since."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Let others run."""
+        ...
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let that run beside."""
+        ...
+
+
+def shift_after(last: Moment, then: Boot, today: Boot, now: Moment) -> float:
+    """What to add to the monotonic clock so that `at` goes on after `last`.
+
+    Within one boot the old shift still fits, and the wall clock need not be asked. After a reboot it
+    is all there is; law 7: clamped, so that a clock set back makes no negative age.
+    """
+    if then.id and then.id == today.id:
+        return then.shift
+    passed = max(0.0, now.utc - last.utc)
+    return today.shift + last.at + passed - now.at
+
+
+def _boot_id() -> str:
+    """A name for this start of the machine; empty when it has none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        import psutil  # noqa: PLC0415 - only where there is no /proc
+
+        return f"{psutil.boot_time():.0f}"
+
+
+class AsyncioRuntime:
+    """Real time. `at` is the monotonic clock, shifted so that it goes on where a journal ended.
+
+    The monotonic clock stands still while a laptop sleeps. That is wanted: an agent that slept, too,
+    was not idle meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._shift = time.time() - time.monotonic()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def now(self) -> Moment:
+        return Moment(at=self.scale(time.monotonic()), utc=time.time())
+
+    def scale(self, monotonic: float) -> float:
+        return monotonic + self._shift
+
+    def boot(self) -> Boot:
+        return Boot(id=_boot_id(), shift=self._shift)
+
+    def go_on(self, last: Moment, boot: Boot) -> None:
+        self._shift = shift_after(last, boot, self.boot(), self.now())
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)  # the loop keeps only weak references
+        task.add_done_callback(self._tasks.discard)
+
+    async def cancel(self) -> None:
+        """End what runs beside, and wait for it."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,0 +1,144 @@
+"""Supervisor: owns the World of one agent and is the only caller of `engine.step`.
+
+    observe(look) → decode → take(fact) → step → journal → perform → take(outcome)
+
+Rule 1: `take` is synchronous. Steps of one agent never interleave.
+Rule 2: the decision is in the journal before a performer starts (law 5). If it cannot be written,
+nothing is done: facts that show again are dropped, facts that do not are kept until it can be.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from koboshi.adapters.decode import decode
+from koboshi.core.engine import happen, step
+from koboshi.core.events import ActionFinished, Ending, Outcome, ScreenRead, ScreenSame, Ticked
+from koboshi.performers import Hands, perform
+
+from .coalesce import Coalescer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from koboshi.adapters.base import Adapter
+    from koboshi.core.actions import Action
+    from koboshi.core.engine import Decision, World
+    from koboshi.core.events import Body, Event
+    from koboshi.core.observations import Observation
+    from koboshi.hosts.base import Host, Place
+    from koboshi.performers import Program
+    from koboshi.store.journal import Journal
+
+    from .runtime import Runtime
+
+log = logging.getLogger(__name__)
+
+
+class Supervisor:
+    """Looks after one agent."""
+
+    def __init__(  # noqa: PLR0913 - the parts it is made of
+        self,
+        *,
+        world: World,
+        journal: Journal,
+        adapter: Adapter,
+        host: Host,
+        program: Program,
+        runtime: Runtime,
+        new_session: Callable[[], str],
+        announce: Callable[[str], None] = log.warning,
+        listen: Callable[[Event, tuple[Decision, ...], World], None] | None = None,
+    ) -> None:
+        self.world = world
+        self.runtime = runtime
+        self.journal_error = ""
+        self._journal = journal
+        self._adapter = adapter
+        self._listen = listen
+        self._coalescer = Coalescer()
+        self._unwritten: list[Body] = []
+        self.hands = Hands(
+            agent=world.view.context.agent,
+            adapter=adapter,
+            host=host,
+            program=program,
+            now=runtime.now,
+            sleep=runtime.sleep,
+            mark=self._mark,
+            tell=self.take,
+            announce=announce,
+            new_session=new_session,
+            scale=runtime.scale,
+        )
+
+    @property
+    def place(self) -> Place | None:
+        """The terminal of the current run."""
+        return self.hands.place
+
+    def observe(self, observation: Observation) -> None:
+        """Take in a raw look; its run and time are already ours."""
+        body = decode(self._adapter, observation)
+        if isinstance(body, ScreenRead):
+            sifted = self._coalescer.sift(body, self.world.view)
+            if sifted is not None:
+                self.take(sifted)
+        elif body is not None:
+            self.take(body)
+
+    async def look(self) -> None:
+        """Look at the agent's terminal and take in what is there."""
+        place = self.place
+        if place is None:
+            return
+        seen = await self.hands.host.look(place)
+        if place is self.place:  # a new run may have begun while we looked
+            self.observe(self.hands.glance(seen, place).seen)
+
+    def tick(self) -> None:
+        """Let time pass; first write what could not be written before."""
+        waiting, self._unwritten = self._unwritten, []
+        for body in waiting:
+            self.take(body)
+        self.take(Ticked())
+
+    def take(self, body: Body) -> None:
+        """One more fact: step, write, act."""
+        event = happen(self.world, body, self.runtime.now())
+        world, decisions = step(self.world, event)
+        if world is self.world:
+            return
+        try:
+            self._journal.write(event, decisions, world)
+        except OSError as error:
+            self._not_written(body, error)
+            return
+        self.journal_error = ""
+        self.world = world
+        if self._listen is not None:
+            self._listen(event, decisions, world)
+        for decision in decisions:
+            if decision.verdict.admitted:
+                self.runtime.spawn(self._perform(decision.action))
+
+    def _not_written(self, body: Body, error: OSError) -> None:
+        if not self.journal_error:
+            log.error("journal not written", extra={"action": "hold", "reason": str(error)})
+        self.journal_error = str(error)
+        if not isinstance(body, ScreenRead | ScreenSame | Ticked):
+            self._unwritten.append(body)
+        self._coalescer = Coalescer()  # what was dropped must be told again
+
+    def _mark(self, key: str) -> None:
+        self._journal.touch(key, self.runtime.now())
+
+    async def _perform(self, action: Action) -> None:
+        try:
+            outcome = await perform(action, self.hands)
+        except OSError as error:
+            # The mark could not be written, so nothing was touched.
+            outcome = Outcome(ending=Ending.SKIPPED, why=f"journal not writable: {error}")
+        self.take(ActionFinished(key=action.key, action=action, outcome=outcome))

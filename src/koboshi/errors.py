@@ -1,0 +1,83 @@
+"""Every exception koboshi raises on purpose.
+
+::
+
+    KoboshiError
+    ├── InputError          what a person gave us cannot be used (exit code 2)
+    │   ├── FileUnreadable
+    │   ├── UnknownAgent
+    │   └── UnknownRule
+    ├── JournalError        the record on disk cannot be used (exit code 3)
+    │   ├── JournalTooNew
+    │   ├── JournalDamaged
+    │   └── SnapshotDamaged
+    └── HostError           a terminal could not be reached (exit code 4)
+        ├── HostMissing     the host's own program is not installed
+        └── PlaceGone       the terminal we meant is not there any more
+
+Messages are lower case, say what was expected and what came, and may carry a second line
+that says what to do.
+This module imports nothing of ours: every layer may raise from here.
+"""
+
+from __future__ import annotations
+
+
+class KoboshiError(Exception):
+    """koboshi could not do what was asked"""
+
+    exit_code = 1
+
+    def __init__(self, message: str = "", *, hint: str = "") -> None:
+        super().__init__(message or (type(self).__doc__ or ""))
+        self.hint = hint
+
+
+class InputError(KoboshiError):
+    """the input cannot be used"""
+
+    exit_code = 2
+
+
+class FileUnreadable(InputError):
+    """the file cannot be read"""
+
+
+class UnknownAgent(InputError):
+    """no agent of that name is known"""
+
+
+class UnknownRule(InputError):
+    """no rule of that code is known"""
+
+
+class JournalError(KoboshiError):
+    """the journal cannot be used"""
+
+    exit_code = 3
+
+
+class JournalTooNew(JournalError):
+    """the journal was written by a newer koboshi"""
+
+
+class JournalDamaged(JournalError):
+    """the journal is damaged in the middle"""
+
+
+class SnapshotDamaged(JournalError):
+    """the snapshot does not match its checksum"""
+
+
+class HostError(KoboshiError):
+    """the terminal could not be reached"""
+
+    exit_code = 4
+
+
+class HostMissing(HostError):
+    """the host's own program is not installed"""
+
+
+class PlaceGone(HostError):
+    """the terminal is not there any more"""

@@ -1,0 +1,182 @@
+"""Start one program in this terminal, wait for it, and write down how it ended.
+
+Run by a host as ``python -I -S -X utf8 recorder.py FOLDER``. Three files in FOLDER tell the story:
+
+- ``launch.json``: what to start; the host writes it last, we delete it (it holds an environment)
+- ``child.json``:  the program runs: its pid and when that process was born
+- ``status.json``: the program ended: exit code or signal; or it never started: an error
+
+Standard library only, and nothing of koboshi: it runs outside our environment and outlives us.
+No signal that a terminal or a shutdown sends ends it before the status is on disk.
+"""
+
+# Importing pathlib would take as long as everything else we do until the fork.
+# ruff: noqa: PTH105, PTH108, PTH112, PTH118, PTH123
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import sys
+import termios
+import time
+from typing import Any, NoReturn
+
+#: Seconds to wait for launch.json. The host writes it right after it has marked the terminal; if
+#: the host died in between, nothing must start that nobody could find again.
+PATIENCE = 30.0
+
+SURVIVED = (
+    signal.SIGHUP,
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGTERM,
+    signal.SIGTSTP,
+    signal.SIGTTIN,
+    signal.SIGTTOU,
+)
+#: Python ignores these two by itself; the program must not inherit that.
+IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+STOPPED_BY_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+
+
+def main(folder: str) -> int:
+    """Tell the whole story once; returns the exit code by a shell's convention."""
+    for number in SURVIVED:
+        signal.signal(number, signal.SIG_IGN)
+    own_terminal()
+    launch = read_launch(folder)
+    if launch is None:
+        tell(folder, "status.json", {"error": "the host never said what to start"})
+        return 127
+    pid, error = spawn(launch)
+    if error:
+        os.waitpid(pid, 0)
+        tell(folder, "status.json", {"error": error})
+        return 127
+    tell(folder, "child.json", {"pid": pid, "born": born(pid), "started": time.time()})
+    code, killer = decode(wait(pid))
+    tell(folder, "status.json", {"pid": pid, "code": code, "signal": killer, "ended": utc()})
+    return code if code is not None else 128 + (killer or 0)
+
+
+def own_terminal() -> None:
+    """Make our standard input the controlling terminal, unless it already is."""
+    try:
+        os.tcgetpgrp(0)
+    except OSError:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def read_launch(folder: str) -> dict[str, Any] | None:
+    """What to start, or None when nobody said so in time."""
+    path = os.path.join(folder, "launch.json")
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and os.path.isdir(folder):
+        with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
+            launch: dict[str, Any] = json.load(file)
+            os.unlink(path)
+            return launch
+        time.sleep(0.005)
+    return None
+
+
+def spawn(launch: dict[str, Any]) -> tuple[int, str]:
+    """Fork and exec; the error text is empty when the exec succeeded."""
+    read_end, write_end = os.pipe()  # both close on exec: end of file means it worked
+    pid = os.fork()
+    if pid == 0:
+        become(launch, write_end)
+    os.close(write_end)
+    # Done on both sides of the fork, whoever is first. Fails when the child has exec'ed already.
+    with contextlib.suppress(OSError):
+        os.setpgid(pid, pid)
+    with os.fdopen(read_end, "rb") as pipe:
+        return pid, pipe.read().decode(errors="replace")
+
+
+def become(launch: dict[str, Any], write_end: int) -> NoReturn:
+    """Turn this child into the program, as the foreground process group of the terminal.
+
+    Its own group: a Ctrl-C reaches the program and not us, `end` can signal the whole group, and
+    tmux's pane_current_command names the program.
+    """
+    try:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(0, os.getpid())  # SIGTTOU is still ignored here, else this would stop us
+        for number in (*SURVIVED, *IGNORED_BY_PYTHON):
+            signal.signal(number, signal.SIG_DFL)
+        kept = {name: os.environ[name] for name in launch["keep"] if name in os.environ}
+        os.chdir(launch["cwd"])
+        os.execvpe(launch["argv"][0], launch["argv"], {**launch["env"], **kept})  # noqa: S606
+    except (OSError, ValueError) as error:
+        os.write(write_end, str(error).encode(errors="replace"))
+    finally:  # whatever went wrong: a second recorder must never run on from here
+        os._exit(127)
+
+
+def wait(pid: int) -> int:
+    """Wait for the end of `pid`; a stop that came from the terminal is undone.
+
+    No shell sits here that could say `fg`, so that Ctrl-Z would freeze the program for ever.
+    SIGSTOP is left alone: somebody meant it.
+    """
+    while True:
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            return status
+        if os.WSTOPSIG(status) in STOPPED_BY_TERMINAL:
+            # The terminal first: a program that reads in the background stops again at once.
+            with contextlib.suppress(OSError):
+                os.tcsetpgrp(0, pid)
+            with contextlib.suppress(OSError):
+                os.killpg(pid, signal.SIGCONT)
+
+
+def decode(status: int) -> tuple[int | None, int | None]:
+    """Exit code and signal; exactly one of them is None."""
+    if os.WIFSIGNALED(status):
+        return None, os.WTERMSIG(status)
+    return os.WEXITSTATUS(status), None
+
+
+def born(pid: int) -> int | None:
+    """Start time of a process in clock ticks since boot; None where there is no /proc.
+
+    Unlike a wall-clock time it does not move when the clock is set.
+    """
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # The name in parentheses may itself hold spaces and parentheses.
+            return int(file.read().rpartition(b")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def utc() -> str:
+    """Now, as ISO 8601."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def tell(folder: str, name: str, record: dict[str, Any]) -> None:
+    """Write a record if it can be written; a folder that is gone means nobody wants to know."""
+    with contextlib.suppress(OSError):
+        write(folder, name, record)
+
+
+def write(folder: str, name: str, record: dict[str, Any]) -> None:
+    """Put a whole file into place at once, readable by nobody else."""
+    path = os.path.join(folder, name)
+    descriptor = os.open(path + ".part", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        json.dump(record, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(path + ".part", path)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,187 @@
+"""The folder in which a run's recorder tells what became of it.
+
+The folder is how a new supervisor learns of an exit that nobody was there to see.
+`recorder.py` is the other side; its docstring lists the files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from koboshi.errors import HostError
+from koboshi.hosts import recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from koboshi.hosts.base import Launch
+
+#: Seconds until a started recorder must have reported; a loaded machine starts Python slowly.
+START_PATIENCE = 20.0
+
+#: Of the terminal koboshi itself runs in, not of the agent's.
+FOREIGN = ("TMUX", "TMUX_PANE", "STY", "WINDOW", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION")
+FOREIGN_SIZE = ("LINES", "COLUMNS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Child:
+    """The agent's process: a pid and what tells it from a later process with the same pid."""
+
+    pid: int
+    born: int | None
+    started: float
+
+    def running(self) -> bool:
+        """Whether exactly this process is there and not yet a zombie."""
+        if not self._same():
+            return False
+        try:
+            return psutil.Process(self.pid).status() != psutil.STATUS_ZOMBIE
+        except psutil.Error:
+            return False
+
+    def signal(self, number: int) -> None:
+        """Signal its process group; nothing happens when the process is gone."""
+        if not self.running():
+            return
+        try:
+            os.killpg(self.pid, number)
+        except ProcessLookupError:
+            return
+        except PermissionError as error:
+            message = f"may not signal process group {self.pid}"
+            raise HostError(message) from error
+
+    def _same(self) -> bool:
+        if self.born is not None:
+            return recorder.born(self.pid) == self.born
+        try:
+            # No /proc: a clock that was set in between makes us refuse, never hit a stranger.
+            return abs(psutil.Process(self.pid).create_time() - self.started) < 5  # noqa: PLR2004
+        except psutil.Error:
+            return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a run ended; all None when it never started or nobody could tell."""
+
+    code: int | None = None
+    signal: int | None = None
+    error: str = ""
+
+
+class RunFolder:
+    """One run's folder, named so that no two runs ever share one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._child: Child | None = None
+
+    @classmethod
+    def create(cls, root: Path, launch: Launch) -> RunFolder:
+        """Make a new folder under `root`, readable by nobody else."""
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = root / f"{slug(launch.agent)}-{launch.run}-{secrets.token_hex(4)}"
+        path.mkdir(mode=0o700)
+        return cls(path)
+
+    def command(self) -> tuple[str, ...]:
+        """The argv of the recorder."""
+        options = ("-I", "-S", "-X", "utf8")
+        return (sys.executable, *options, recorder.__file__, str(self.path))
+
+    def release(
+        self, launch: Launch, env: Mapping[str, str], *, keep: tuple[str, ...] = ()
+    ) -> None:
+        """Let the waiting recorder start the program; `keep` is what it takes from its terminal."""
+        recorder.write(
+            str(self.path),
+            "launch.json",
+            {
+                "argv": list(launch.argv),
+                "cwd": launch.cwd,
+                "env": dict(env),
+                "keep": [name for name in keep if name not in launch.env],
+            },
+        )
+
+    async def started(self) -> Child:
+        """Wait until the program runs; raises when it cannot be started."""
+        deadline = time.monotonic() + START_PATIENCE
+        while time.monotonic() < deadline:
+            child = self.child()  # before the status: a short program has both
+            if child:
+                return child
+            ended = self.ended()
+            if ended and ended.error:
+                raise HostError(ended.error, hint="is the program installed, and is the cwd there?")
+            await asyncio.sleep(0.005)
+        message = f"the recorder did not report within {START_PATIENCE:.0f} seconds"
+        raise HostError(message)
+
+    def child(self) -> Child | None:
+        """The program's process, once it has been started."""
+        if self._child is None:
+            record = self._read("child.json")
+            self._child = Child(**record) if record else None
+        return self._child
+
+    def ended(self) -> Ended | None:
+        """How it ended, or None while it has not."""
+        record = self._read("status.json")
+        if record is None:
+            return None
+        return Ended(
+            code=record.get("code"), signal=record.get("signal"), error=record.get("error", "")
+        )
+
+    def end(self, *, force: bool) -> None:
+        """Signal the program's process group, unless it has ended."""
+        child = self.child()
+        if child and self.ended() is None:
+            child.signal(signal.SIGKILL if force else signal.SIGTERM)
+
+    def remove(self) -> None:
+        """Delete the folder."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _read(self, name: str) -> dict[str, Any] | None:
+        try:
+            record: dict[str, Any] = json.loads((self.path / name).read_bytes())
+        except FileNotFoundError:
+            return None
+        return record
+
+
+def slug(name: str) -> str:
+    """The name, short, with everything but letters, digits, `-` and `_` replaced."""
+    return re.sub(r"[^\w-]", "_", name)[:40] or "_"
+
+
+def agent_env(base: Mapping[str, str], launch: Launch) -> dict[str, str]:
+    """The agent's environment: ours without our terminal, in UTF-8, and what the launch adds."""
+    env = {k: v for k, v in base.items() if k not in FOREIGN + FOREIGN_SIZE}
+    return {**with_utf8(env), **launch.env}
+
+
+def with_utf8(env: Mapping[str, str]) -> dict[str, str]:
+    """The same environment with a UTF-8 character set, also where LC_ALL=C was exported."""
+    effective = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or ""
+    if "utf8" in effective.lower().replace("-", ""):
+        return dict(env)
+    return {k: v for k, v in env.items() if k != "LC_ALL"} | {"LC_CTYPE": "C.UTF-8"}

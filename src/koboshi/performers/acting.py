@@ -1,0 +1,71 @@
+"""Action kind → performer, and what is done about an action in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from koboshi.errors import HostError
+
+from . import answer, lifecycle, typing
+from .hands import Skipped, done, failed, skipped
+
+if TYPE_CHECKING:
+    from koboshi.core.actions import Action, Escalate, Notify, Refresh
+    from koboshi.core.events import Outcome
+
+    from .hands import Hands
+
+
+async def _refresh(action: Refresh, hands: Hands) -> Outcome:  # noqa: ARG001
+    """Begins in the view; the stages are actions of their own."""
+    return done("begun")
+
+
+async def _tell(action: Notify | Escalate, hands: Hands) -> Outcome:
+    hands.touch(action.key)
+    hands.announce(action.text)
+    return done("told")
+
+
+async def _settle_safe(action: Action, hands: Hands) -> Outcome:  # noqa: ARG001
+    """Telling twice is better than not telling."""
+    return skipped("in doubt; done again")
+
+
+Performer = Callable[[Any, "Hands"], Awaitable["Outcome"]]
+
+#: kind → (perform, settle)
+PERFORMERS: dict[str, tuple[Performer, Performer]] = {
+    "answer": (answer.answer, answer.settle_answer),
+    "send": (typing.send, typing.settle_typing),
+    "checkpoint": (typing.checkpoint, typing.settle_typing),
+    "load": (typing.load, typing.settle_typing),
+    "stop": (lifecycle.stop, lifecycle.settle_stop),
+    "start": (lifecycle.start, lifecycle.settle_start),
+    "refresh": (_refresh, _settle_safe),
+    "notify": (_tell, _settle_safe),
+    "escalate": (_tell, _settle_safe),
+}
+
+
+async def perform(action: Action, hands: Hands) -> Outcome:
+    """Do it; every way it can go wrong is an outcome."""
+    try:
+        return await PERFORMERS[action.kind][0](action, hands)
+    except Skipped as reason:
+        return skipped(str(reason))
+    except HostError as error:
+        return failed(str(error))
+
+
+async def settle(action: Action, hands: Hands, *, touched: bool) -> Outcome:
+    """What became of an action whose outcome nobody wrote: look again first (law 5)."""
+    if not touched:
+        return answer.not_begun()
+    try:
+        return await PERFORMERS[action.kind][1](action, hands)
+    except Skipped as reason:
+        return skipped(str(reason))
+    except HostError as error:
+        return failed(f"in doubt; {error}")

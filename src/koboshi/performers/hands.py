@@ -1,0 +1,139 @@
+"""Hands: what a performer may touch, and the looks it must take before it does.
+
+Rule 1: nothing is typed on an old look. The last look before a keystroke is younger than `FRESH`.
+Rule 2: `touch` comes before the first thing that can reach the outside, and is durable when it
+returns. Whoever finds an action without that mark knows that nothing happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from koboshi.adapters.base import SHELLS
+from koboshi.core.events import Ending, Outcome
+from koboshi.errors import PlaceGone
+from koboshi.hosts.base import Key, Text
+
+if TYPE_CHECKING:
+    from koboshi.adapters.base import Adapter
+    from koboshi.core.events import Body, Moment
+    from koboshi.core.observations import ScreenSeen
+    from koboshi.core.readings import Reading
+    from koboshi.hosts.base import Host, Place
+
+#: Seconds. Between a look and the key that follows it the world can change, and no program can
+#: close that gap; a look older than this is taken again.
+FRESH = 0.25
+#: Seconds between two looks while waiting for something to show.
+POLL = 0.2
+
+
+class Skipped(Exception):  # noqa: N818 - flow, not an error
+    """The action is void or cannot be done now; nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """How the agent is started."""
+
+    argv: tuple[str, ...]
+    cwd: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """One look, raw and read."""
+
+    seen: ScreenSeen
+    reading: Reading
+
+
+@dataclass(slots=True, kw_only=True)
+class Hands:
+    """The reach of one supervisor into one agent's terminal. `place` moves on with the runs."""
+
+    agent: str
+    adapter: Adapter
+    host: Host
+    program: Program
+    now: Callable[[], Moment]
+    sleep: Callable[[float], Awaitable[None]]
+    mark: Callable[[str], None]
+    tell: Callable[[Body], None]
+    announce: Callable[[str], None]
+    new_session: Callable[[], str]
+    scale: Callable[[float], float]  #: the host's monotonic time → ours
+    place: Place | None = None
+
+    def at_place(self, run: int) -> Place:
+        """The terminal of that run; void if another run lives there."""
+        if self.place is None or self.place.run != run:
+            raise Skipped(f"run {run} is over")
+        return self.place
+
+    async def look(self) -> Glance:
+        """The screen as it was at most a moment ago."""
+        if self.place is None:
+            raise PlaceGone("expected a terminal, and there is none")
+        seen = await self.host.look(self.place)
+        return self.glance(seen, self.place)
+
+    def glance(self, seen: ScreenSeen, place: Place) -> Glance:
+        """A look in our time, with its run, and read."""
+        # In a terminal of our own the recorder tells when the agent ends; a shell there is the agent.
+        command = "" if place.own and seen.command in SHELLS else seen.command
+        seen = replace(seen, at=self.scale(seen.at), run=place.run, command=command)
+        return Glance(seen=seen, reading=self.adapter.read(seen))
+
+    async def fresh_look(self) -> Glance:
+        """A look young enough to type on."""
+        for _ in range(3):
+            glance = await self.look()
+            if self.now().at - glance.seen.at <= FRESH:
+                return glance
+        raise Skipped("the terminal answers too slowly to type safely")
+
+    def touch(self, key: str) -> None:
+        """From here on the outside may be reached."""
+        self.mark(key)
+
+    async def keys(self, names: Iterable[str]) -> None:
+        """Send keys by name."""
+        await self._type(tuple(Key(name=name) for name in names))
+
+    async def paste(self, text: str) -> None:
+        """Send text as one piece."""
+        await self._type((Text(text=text),))
+
+    async def _type(self, strokes: tuple[Key | Text, ...]) -> None:
+        if self.place is None:
+            raise PlaceGone("expected a terminal, and there is none")
+        await self.host.type(self.place, strokes)
+
+    async def until(self, shows: Callable[[Glance], bool], seconds: float) -> Glance | None:
+        """Look until it shows; None when it did not within that time."""
+        deadline = self.now().at + seconds
+        while True:
+            glance = await self.look()
+            if shows(glance):
+                return glance
+            if self.now().at >= deadline:
+                return None
+            await self.sleep(POLL)
+
+
+def done(why: str = "") -> Outcome:
+    """It happened, and was seen to have happened."""
+    return Outcome(ending=Ending.DONE, why=why)
+
+
+def failed(why: str) -> Outcome:
+    """It was tried, or may have been; never again under this key."""
+    return Outcome(ending=Ending.FAILED, why=why)
+
+
+def skipped(why: str) -> Outcome:
+    """It was not done, and may be decided again."""
+    return Outcome(ending=Ending.SKIPPED, why=why)

@@ -1,0 +1,134 @@
+"""Stop and Start: the end of one run and the beginning of the next."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from koboshi.adapters.shells import line_is_empty
+from koboshi.core.events import Origin, RunStarted
+from koboshi.core.readings import Status
+from koboshi.errors import PlaceGone
+from koboshi.hosts.base import Launch
+
+from .hands import Skipped, done, failed, skipped
+from .typing import ready, submit
+
+if TYPE_CHECKING:
+    from koboshi.core.actions import Start, Stop
+    from koboshi.core.events import Outcome
+    from koboshi.hosts.base import Place
+
+    from .hands import Glance, Hands
+
+#: Seconds each way of ending gets: its own exit, SIGTERM, SIGKILL.
+EXITS = (15.0, 10.0, 5.0)
+#: Seconds for a command typed into a shell to become the foreground program.
+APPEARS = 10.0
+
+
+def _ended(glance: Glance) -> bool:
+    return not glance.seen.alive or glance.reading.status is Status.GONE
+
+
+async def stop(action: Stop, hands: Hands) -> Outcome:
+    """The agent's own exit, then SIGTERM, then SIGKILL; each is given its time."""
+    place = hands.at_place(action.run)
+    glance = await hands.fresh_look()
+    if _ended(glance):
+        return done("had ended already")
+    if not ready(glance.reading):
+        raise Skipped("not at an empty prompt")
+    hands.touch(action.key)
+    try:
+        await submit(hands, hands.adapter.exit_text())
+        if await hands.until(_ended, EXITS[0]) is not None:
+            return done("exited by itself")
+        for force, seconds in ((False, EXITS[1]), (True, EXITS[2])):
+            await hands.host.end(place, force=force)
+            if await hands.until(_ended, seconds) is not None:
+                return done("ended by SIGKILL" if force else "ended by SIGTERM")
+    except PlaceGone:
+        return done("the terminal went with it")
+    return failed("it did not end, not even by SIGKILL")
+
+
+async def start(action: Start, hands: Hands) -> Outcome:
+    """Start the run, unless it or the one before it is alive."""
+    if hands.place is not None and not hands.place.own:
+        return await _restart_in_shell(action, hands, hands.place)
+    places = await hands.host.find(hands.agent)
+    for place in places:
+        if place.run == action.run:
+            return _arrived(action, hands, place, "was there already")
+        if (await hands.host.look(place)).alive:
+            raise Skipped(f"run {place.run} is still alive")
+    session, argv = _command(action, hands)
+    hands.touch(action.key)
+    launch = Launch(agent=hands.agent, run=action.run, argv=argv, cwd=hands.program.cwd)
+    started = await hands.host.start(launch)
+    outcome = _arrived(action, hands, started, f"started as pid {started.pid}", session)
+    for place in places:
+        await hands.host.forget(place)
+    return outcome
+
+
+def _command(action: Start, hands: Hands) -> tuple[str, tuple[str, ...]]:
+    """The session and how it is started; a resume without a session to resume is a fresh start."""
+    adapter, program = hands.adapter, hands.program.argv
+    if action.origin is Origin.RESUMED and action.session:
+        return action.session, adapter.resume_argv(program=program, session=action.session)
+    session = hands.new_session()
+    return session, adapter.argv(program=program, session=session)
+
+
+def _arrived(
+    action: Start, hands: Hands, place: Place, why: str, session: str = ""
+) -> Outcome:
+    hands.place = place
+    hands.tell(
+        RunStarted(
+            run=action.run,
+            origin=action.origin,
+            place=place.id,
+            pid=place.pid,
+            session=session or action.session,
+        )
+    )
+    return done(why)
+
+
+async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcome:
+    """In a pane the user had before: type the command, if the shell waits with an empty line."""
+    session, argv = _command(action, hands)
+    hands.touch(action.key)
+    glance = await hands.fresh_look()
+    if glance.reading.status is not Status.GONE or glance.reading.reason != "shell_prompt":
+        raise Skipped("no shell is in the foreground")
+    if not line_is_empty(glance.seen):
+        raise Skipped("the shell's line is not empty")
+    await hands.paste(shlex.join(argv))
+    await hands.keys(("Enter",))
+    if await hands.until(lambda g: not _ended(g), APPEARS) is None:
+        return failed("the command was typed and the agent did not appear")
+    moved = replace(place, run=action.run)
+    return _arrived(action, hands, moved, "restarted in its pane", session)
+
+
+async def settle_start(action: Start, hands: Hands) -> Outcome:
+    """A start in doubt: the run is there, or it is not."""
+    if hands.place is not None and not hands.place.own:
+        if not _ended(await hands.look()):
+            moved = replace(hands.place, run=action.run)
+            return _arrived(action, hands, moved, "in doubt; found running")
+        return skipped("in doubt; the shell is in the foreground")
+    for place in await hands.host.find(hands.agent):
+        if place.run == action.run:
+            return _arrived(action, hands, place, "in doubt; found there")
+    return skipped("in doubt; no such run is there")
+
+
+async def settle_stop(action: Stop, hands: Hands) -> Outcome:  # noqa: ARG001
+    """Ending is safe to do again: the next look says whether it must be."""
+    return skipped("in doubt; looking again")

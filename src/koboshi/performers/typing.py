@@ -1,0 +1,142 @@
+"""Text into the input box: seen in the box, submitted, seen to have left. Send, Checkpoint, Load.
+
+Trap: text typed into an open dialog approves it in every CLI (facts §0). So the screen must show the
+prompt with an empty box before the text, and the box with exactly that text before Enter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from koboshi.core.readings import Status
+
+from .hands import Skipped, done, failed, skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from koboshi.core.actions import Checkpoint, Load, Send
+    from koboshi.core.events import Outcome
+    from koboshi.core.readings import Reading
+
+    from .hands import Glance, Hands
+
+#: Statuses in which the input box takes a message.
+AT_PROMPT = (Status.IDLE, Status.FAILED, Status.LIMITED)
+#: Seconds for typed text to show, and for submitted text to leave.
+SHOWS = 3.0
+#: Seconds for the agent to confirm a save or a load.
+CONFIRMS = 90.0
+
+
+def bare(text: str) -> str:
+    """Text as compared: boxes wrap and indent, so white space does not count."""
+    return "".join(text.split())
+
+
+def ready(reading: Reading) -> bool:
+    """At its prompt, no question open, nothing half-typed."""
+    return reading.status in AT_PROMPT and reading.prompt is None and not reading.draft
+
+
+def _holds(glance: Glance, text: str) -> bool:
+    reading = glance.reading
+    return reading.prompt is None and bare(reading.draft) == bare(text)
+
+
+async def submit(hands: Hands, text: str) -> Outcome:
+    """Type the text at an empty prompt and see it leave; the text goes in once, Enter at most twice."""
+    if not ready((await hands.fresh_look()).reading):
+        raise Skipped("not at an empty prompt")
+    await hands.paste(text)
+    if await hands.until(lambda g: _holds(g, text), SHOWS) is None:
+        await _take_back(hands, text)
+        return failed("the text did not show in the box; not submitted")
+    return await _enter(hands, text)
+
+
+async def _enter(hands: Hands, text: str) -> Outcome:
+    for _ in range(2):
+        if not _holds(await hands.fresh_look(), text):
+            return failed("the box changed before Enter; not submitted")
+        await hands.keys(("Enter",))
+        if await hands.until(lambda g: not _holds(g, text), SHOWS) is not None:
+            return done("submitted, and seen to have left the box")
+    await _take_back(hands, text)
+    return failed("the text stayed in the box after Enter")
+
+
+async def _take_back(hands: Hands, text: str) -> None:
+    """Clear the box if what stands in it is ours alone."""
+    if _holds(await hands.fresh_look(), text):
+        await hands.keys(("C-u",))
+
+
+async def send(action: Send, hands: Hands) -> Outcome:
+    """Type and submit a message."""
+    hands.at_place(action.run)
+    hands.touch(action.key)
+    return await submit(hands, action.text)
+
+
+async def checkpoint(action: Checkpoint, hands: Hands) -> Outcome:
+    """Have the agent save, and see its confirmation."""
+    adapter = hands.adapter
+    hands.at_place(action.run)
+    hands.touch(action.key)
+    sent = await submit(hands, adapter.save_text(action.name))
+    return await _confirm(hands, sent, lambda lines: adapter.saved(lines, action.name), "saved")
+
+
+async def load(action: Load, hands: Hands) -> Outcome:
+    """Have the new run load what the old one saved, and see its confirmation."""
+    adapter = hands.adapter
+    hands.at_place(action.run)
+    hands.touch(action.key)
+    sent = await submit(hands, adapter.load_text(action.name))
+    return await _confirm(hands, sent, lambda lines: adapter.loaded(lines, action.name), "loaded")
+
+
+async def _confirm(
+    hands: Hands, sent: Outcome, shown: Callable[[tuple[str, ...]], bool], word: str
+) -> Outcome:
+    if sent.ending is not done().ending:
+        return sent
+    glance = await hands.until(
+        lambda g: shown(g.reading.lines) or g.reading.status is Status.GONE, CONFIRMS
+    )
+    if glance is not None and shown(glance.reading.lines):
+        return done(f"{word}: seen on the screen")
+    return failed(f"not {word}: no confirmation was seen")
+
+
+async def settle_typing(action: Send | Checkpoint | Load, hands: Hands) -> Outcome:
+    """The text may have gone in: if it stands in the box, only Enter is missing."""
+    if hands.place is None or hands.place.run != action.run:
+        return failed("in doubt; the run is over")
+    text = typed_text(action, hands)
+    glance = await hands.fresh_look()
+    if glance.reading.draft and _holds(glance, text):
+        await _enter(hands, text)
+        glance = await hands.look()
+    return _judge(action, hands, glance)
+
+
+def typed_text(action: Send | Checkpoint | Load, hands: Hands) -> str:
+    """What the action types."""
+    if action.kind == "send":
+        return action.text  # type: ignore[union-attr]
+    name: str = action.name  # type: ignore[union-attr]
+    adapter = hands.adapter
+    return adapter.save_text(name) if action.kind == "checkpoint" else adapter.load_text(name)
+
+
+def _judge(action: Send | Checkpoint | Load, hands: Hands, glance: Glance) -> Outcome:
+    lines, adapter = glance.reading.lines, hands.adapter
+    if action.kind == "send":
+        return done("in doubt; taken as sent")
+    name: str = action.name  # type: ignore[union-attr]
+    shown = adapter.saved if action.kind == "checkpoint" else adapter.loaded
+    if shown(lines, name):
+        return done("in doubt; the confirmation is on the screen")
+    return skipped("in doubt; no confirmation on the screen, so it is done again")

@@ -1,0 +1,47 @@
+"""All built-in rules in the order in which they look; what is more urgent stands first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from koboshi.errors import UnknownRule
+
+from . import context, idle, limits, prompts, refresh, runs, timebox
+from . import errors as failures
+
+if TYPE_CHECKING:
+    from koboshi.core.rules import Rule
+
+BUILTIN: tuple[Rule, ...] = (
+    runs.run_ended_badly,
+    runs.restart_budget_spent,
+    runs.run_ended_as_meant,
+    runs.status_unknown,
+    prompts.question_open_to_policy,
+    prompts.question_waits_for_person,
+    refresh.work_not_saved,
+    refresh.old_run_still_up,
+    refresh.new_run_missing,
+    refresh.note_not_loaded,
+    refresh.refresh_stuck,
+    limits.limit_reached,
+    limits.limit_has_reset,
+    limits.limit_outlived,
+    context.context_nearly_full,
+    timebox.run_too_old,
+    failures.turn_failed,
+    failures.failing_again_and_again,
+    idle.idle_too_long,
+    idle.nudge_without_effect,
+    idle.half_typed_line_left,
+)
+
+
+def find(code: str) -> Rule:
+    """The rule of that code or name."""
+    for rule in BUILTIN:
+        if code.upper() == rule.code or code.lower() == rule.name:
+            return rule
+    raise UnknownRule(
+        f"expected a rule code such as 'RUN001', not {code!r}", hint="'koboshi rules' lists them"
+    )

@@ -1,0 +1,96 @@
+"""LIM: usage limits."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from koboshi.core.actions import Escalate, Notify, Send
+from koboshi.core.events import Severity
+from koboshi.core.readings import Status
+from koboshi.core.rules import Proposal, rule
+
+if TYPE_CHECKING:
+    from koboshi.core.events import Moment
+    from koboshi.core.view import View, Window
+
+
+def _open(view: View) -> Window | None:
+    """The limit in force, unless a refresh has the floor."""
+    return view.window if view.status is Status.LIMITED and view.refresh is None else None
+
+
+def _over(view: View, window: Window, now: Moment) -> bool:
+    """Whether the reset has come: by the wall clock, for that is what the CLI named."""
+    if window.limit.resets_at is None:
+        return now.at - window.since >= view.settings.limit_blind
+    return now.utc >= window.limit.resets_at + view.settings.limit_slack
+
+
+@rule("LIM001", "limit-reached", Severity.P1)
+def limit_reached(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """A usage limit ended the turn.
+
+    ## Why
+    It is not a crash, not idleness and not an error: nothing helps but waiting.
+
+    ## Example
+    `You've hit your session limit · resets 9:58am (UTC)`.
+
+    ## Safety
+    Safe. It tells a person, once per limit.
+    """
+    window = _open(view)
+    if window is None:
+        return None
+    until = "an unknown time"
+    if window.limit.resets_at is not None:
+        until = datetime.fromtimestamp(window.limit.resets_at, tz=UTC).strftime("%H:%M:%S UTC")
+    text = f"{view.context.agent} hit its {window.limit.kind} limit; waits until {until}"
+    note = Notify(about=f"limit{window.nth}", text=text, severity=Severity.P1)
+    return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
+
+
+@rule("LIM002", "limit-has-reset", Severity.P1)
+def limit_has_reset(view: View, now: Moment) -> Proposal | None:
+    """The usage limit has reset and the agent still waits.
+
+    ## Why
+    No CLI goes on by itself: the night ends at the limit unless somebody types "continue".
+
+    ## Example
+    Limit hit at 02:10, resets 05:00: at 05:00:05 `continue` goes in, once.
+
+    ## Safety
+    Safe. One message per reset; a message that had no effect is repeated at most three times.
+    """
+    window = _open(view)
+    if window is None or window.tries >= view.settings.tries_max or not _over(view, window, now):
+        return None
+    send = Send(
+        run=view.run.number,
+        text=view.settings.continue_text,
+        about=f"limit{window.nth}.{view.tally.settled}.{window.tries}",
+    )
+    return Proposal(message="the limit has reset", actions=(send,), evidence=view.belief.evidence)
+
+
+@rule("LIM003", "limit-outlived", Severity.P1)
+def limit_outlived(view: View, now: Moment) -> Proposal | None:
+    """The usage limit should be over and the agent does not go on.
+
+    ## Why
+    Something else holds it; sending more would be noise.
+
+    ## Example
+    Three messages after the reset, and the screen still says limited.
+
+    ## Safety
+    Safe. It tells a person.
+    """
+    window = _open(view)
+    if window is None or window.tries < view.settings.tries_max or not _over(view, window, now):
+        return None
+    text = f"{view.context.agent} is still limited after {window.tries} messages"
+    about = f"limit{window.nth}.outlived{view.tally.settled}"
+    return Proposal(message=text, actions=(Escalate(about=about, text=text),))

@@ -1,0 +1,122 @@
+"""RUN: the process itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from koboshi.core.actions import Escalate, Notify, Start
+from koboshi.core.events import Origin, Severity
+from koboshi.core.readings import Status
+from koboshi.core.rules import Proposal, rule
+
+if TYPE_CHECKING:
+    from koboshi.core.events import Moment
+    from koboshi.core.view import View
+
+
+def _crashed(view: View) -> bool:
+    """Gone, not on purpose, and not in the middle of a planned restart."""
+    run = view.run
+    meant = run.exit is not None and run.exit.meant
+    return view.status is Status.GONE and run.number > 0 and not meant and view.refresh is None
+
+
+@rule("RUN001", "run-ended-badly", Severity.P0)
+def run_ended_badly(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """The process ended and nobody meant it to.
+
+    ## Why
+    A crashed CLI leaves a shell prompt, or a last frame that still shows a spinner; no work is
+    done until somebody starts it again.
+
+    ## Example
+    Claude Code is killed by the kernel for want of memory: `run 3 ended: signal 9`. After 2 s
+    run 4 resumes its session.
+
+    ## Safety
+    Safe. Only a process that is proven to have ended is started again, after a backoff that
+    doubles with each crash in a row, within the one restart budget.
+    """
+    if not _crashed(view) or view.given_up:
+        return None
+    start = Start(
+        run=view.run.number + 1,
+        origin=Origin.RESUMED,
+        session=view.run.session,
+        nth=view.tally.starts,
+    )
+    return Proposal(
+        message=f"run {view.run.number} is gone", actions=(start,), evidence=view.belief.evidence
+    )
+
+
+@rule("RUN002", "restart-budget-spent", Severity.P0)
+def restart_budget_spent(view: View, now: Moment) -> Proposal | None:
+    """The agent is down and the restart budget is used up.
+
+    ## Why
+    What crashed five times in an hour will crash a sixth time. Nested supervisors that each
+    allow five make it twenty-five (law 6).
+
+    ## Example
+    A CLI update broke the start-up: five runs, none lived for a minute. koboshi stops and asks.
+
+    ## Safety
+    Safe. It tells a person and ends automatic restarts until `acknowledge`.
+    """
+    down = _crashed(view) or (view.status is Status.GONE and view.refresh is not None)
+    if not down or view.given_up or not view.budget_spent(now):
+        return None
+    used = f"{view.restarts_in_period(now)} restarts in {view.settings.period:g} s"
+    text = f"{view.context.agent} keeps ending ({used}): see why, then acknowledge"
+    about = f"{view.run.number}.spent{view.tally.settled}"
+    return Proposal(
+        message=f"no restarts left: {used}",
+        actions=(Escalate(about=about, text=text, gives_up=True),),
+        evidence=view.belief.evidence,
+    )
+
+
+@rule("RUN003", "run-ended-as-meant", Severity.P2)
+def run_ended_as_meant(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """The process ended because somebody wanted it to.
+
+    ## Why
+    An agent that was told to exit must stay down; whoever looks later wants to know why it is.
+
+    ## Example
+    A person types `/exit`: exit code 0, no restart.
+
+    ## Safety
+    Safe. It only tells.
+    """
+    exit_ = view.run.exit
+    if view.status is not Status.GONE or exit_ is None or not exit_.meant or view.refresh:
+        return None
+    text = f"{view.context.agent} exited; it was meant to"
+    note = Notify(about=f"{view.run.number}.ended", text=text, severity=Severity.P2)
+    return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
+
+
+@rule("RUN004", "status-unknown", Severity.P1)
+def status_unknown(view: View, now: Moment) -> Proposal | None:
+    """For some time now the evidence has not said what the agent is doing.
+
+    ## Why
+    koboshi never acts on a guess (law 9), so an agent it cannot read is an agent without a
+    supervisor. The owner should know.
+
+    ## Example
+    A CLI update draws a screen that no manifest knows.
+
+    ## Safety
+    Safe. No key is sent; a person is told, once per stretch.
+    """
+    if view.status is not Status.UNKNOWN or view.run.number == 0:
+        return None
+    if view.age(now) < view.settings.unknown_after:
+        return None
+    text = f"{view.context.agent}: {view.belief.reason or 'the screen is not known'}"
+    about = f"{view.run.number}.unknown{view.belief.since:.3f}"
+    note = Notify(about=about, text=text, severity=Severity.P1)
+    return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)

@@ -1,0 +1,147 @@
+"""The journal: the append-only record of one agent, and the truth about it.
+
+A journal is a folder of segments, `YYYY-MM-DD.NNNN.jsonl` (UTC). Each supervisor life begins a
+segment, and so does each new day and each 16 MB. A segment begins with all that was known, so it
+can be read alone: old ones can go (retention) without recovery missing them.
+
+Rule 1: an admitted decision is durable before anything is done about it (law 5).
+Rule 2: nothing is ever changed in place. A torn last line belongs to a supervisor that died while
+writing it; it is skipped when read, never repaired.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from koboshi.core.events import ActionFinished, Context, Moment, RunExited, RunStarted
+from koboshi.errors import JournalDamaged, JournalError
+
+from . import wire
+from .wire import Boot
+
+if TYPE_CHECKING:
+    from koboshi.core.engine import Decision, World
+    from koboshi.core.events import Event
+
+    from .shelves import Shelf
+
+#: A segment is closed at this size; a recovery reads one segment, at ≈ 30 MB/s.
+SEGMENT_BYTES = 16 * 1024 * 1024
+#: Days a segment is kept.
+KEEP_DAYS = 7
+
+
+class Journal:
+    """Writes one agent's segments."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        *,
+        boot: Boot | None = None,
+        segment_bytes: int = SEGMENT_BYTES,
+        keep_days: int = KEEP_DAYS,
+    ) -> None:
+        self._shelf = shelf
+        self._boot = boot or Boot()
+        self._segment_bytes = segment_bytes
+        self._keep_days = keep_days
+        self._name = ""
+        self._size = 0
+        self._touched: dict[str, None] = {}
+
+    def open(self, world: World, now: Moment, touched: tuple[str, ...] = ()) -> None:
+        """Begin a segment with all that is known, then drop what retention allows."""
+        self._touched = dict.fromkeys(touched)
+        names = self._shelf.names()
+        name = _next_name(names[-1] if names else "", now)
+        line = wire.opened_line(world, now, tuple(self._touched), self._boot)
+        self._shelf.create(name, line)
+        self._name, self._size = name, len(line)
+        for old in expired(names, now, self._keep_days):
+            self._shelf.remove(old)
+
+    def write(self, event: Event, decisions: tuple[Decision, ...], world: World) -> None:
+        """Write what was seen and what was decided; durable where anything depends on it."""
+        lines = [wire.seen_line(event), *(wire.judged_line(d) for d in decisions)]
+        admitted = any(d.verdict.admitted for d in decisions)
+        facts = isinstance(event.body, ActionFinished | RunStarted | RunExited)
+        self._append(b"".join(lines), sync=admitted or facts)
+        if isinstance(event.body, ActionFinished):
+            self._touched.pop(event.body.key, None)
+        if self._size > self._segment_bytes or _day(event.now) > self._name[:10]:
+            # What was to be written is written. If the disk is too full for a new segment, this one
+            # grows on; the next write tries again.
+            with contextlib.suppress(OSError):
+                self.open(world, event.now, tuple(self._touched))
+
+    def touch(self, key: str, now: Moment) -> None:
+        """Mark, durably, that the action may reach the outside from now on."""
+        self._append(wire.touched_line(key, now), sync=True)
+        self._touched[key] = None
+
+    def _append(self, content: bytes, *, sync: bool) -> None:
+        self._shelf.append(self._name, content, sync=sync)
+        self._size += len(content)
+
+
+def _day(now: Moment) -> str:
+    return datetime.fromtimestamp(now.utc, tz=UTC).strftime("%Y-%m-%d")
+
+
+def _next_name(last: str, now: Moment) -> str:
+    """A name that sorts after the last one, also when the clock went back over midnight."""
+    day = _day(now)
+    if last and last[:10] >= day:
+        return f"{last[:10]}.{int(last[11:15]) + 1:04d}.jsonl"
+    return f"{day}.0001.jsonl"
+
+
+def expired(names: tuple[str, ...], now: Moment, keep_days: int) -> tuple[str, ...]:
+    """The segments that may go: too old, and not the newest one there was."""
+    oldest = (datetime.fromtimestamp(now.utc, tz=UTC) - timedelta(days=keep_days)).strftime(
+        "%Y-%m-%d"
+    )
+    return tuple(n for n in names[:-1] if n[:10] < oldest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A record and where it stands."""
+
+    segment: str
+    number: int
+    record: wire.Record
+
+
+def read_segment(name: str, content: bytes) -> Iterator[Line]:
+    """The records of a segment; a torn last line is left out, damage elsewhere is an error."""
+    context = Context(agent="")
+    lines = content.split(b"\n")
+    last = len(lines)
+    while last and not lines[last - 1]:
+        last -= 1
+    for number, raw in enumerate(lines[:last], 1):
+        try:
+            record = wire.read_line(raw, context)
+        except JournalDamaged as error:
+            if number == last and (number > 1 or not content.endswith(b"\n")):
+                return
+            raise JournalDamaged(f"{name}, line {number}: {error}") from error
+        except JournalError as error:
+            raise type(error)(f"{name}, line {number}: {error}", hint=error.hint) from error
+        if isinstance(record, wire.Opened):
+            context = Context(agent=record.agent)
+        elif number == 1:
+            raise JournalDamaged(f"{name}, line 1: expected the beginning of a segment")
+        yield Line(segment=name, number=number, record=record)
+
+
+def read(shelf: Shelf) -> Iterator[Line]:
+    """All records of a journal, oldest first."""
+    for name in shelf.names():
+        yield from read_segment(name, shelf.read(name))

@@ -1,0 +1,54 @@
+"""Where things are kept (XDG), and which agents have a journal there."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from koboshi.errors import InputError, UnknownAgent
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
+
+
+def state_dir() -> Path:
+    """`$KOBOSHI_STATE`, else `$XDG_STATE_HOME/koboshi`, else `~/.local/state/koboshi`."""
+    own = os.environ.get("KOBOSHI_STATE")
+    if own:
+        return Path(own)
+    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(base) / "koboshi"
+
+
+def check_name(name: str) -> str:
+    """The name, if it can be an agent's: it becomes a folder, so nothing that climbs."""
+    if not _NAME.match(name):
+        raise InputError(
+            f"expected an agent name of letters, digits, '.', '_' and '-', not {name!r}"
+        )
+    return name
+
+
+def agents(state: Path) -> tuple[str, ...]:
+    """The agents that have a journal, by name."""
+    folder = state / "agents"
+    if not folder.is_dir():
+        return ()
+    return tuple(sorted(p.name for p in folder.iterdir() if (p / "journal").is_dir()))
+
+
+def journal_dir(state: Path, agent: str) -> Path:
+    """Where that agent's journal is or will be."""
+    return state / "agents" / check_name(agent) / "journal"
+
+
+def known_journal_dir(state: Path, agent: str) -> Path:
+    """Where that agent's journal is; an unknown agent is an error that lists the known ones."""
+    folder = journal_dir(state, agent)
+    if folder.is_dir():
+        return folder
+    known = ", ".join(agents(state)) or "none yet"
+    raise UnknownAgent(
+        f"expected the name of an agent, not {agent!r}",
+        hint=f"agents with a journal: {known}",
+    )

@@ -1,0 +1,108 @@
+"""Shelf: the few file operations a journal needs, so that a simulation can stand in for the disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Protocol
+
+
+class Shelf(Protocol):
+    """A folder of segments. Names sort in the order of their making."""
+
+    def names(self) -> tuple[str, ...]:
+        """All segments, oldest first."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """The whole of a segment."""
+        ...
+
+    def create(self, name: str, content: bytes) -> None:
+        """Make a segment that is either there as a whole or not at all, durably."""
+        ...
+
+    def append(self, name: str, content: bytes, *, sync: bool) -> None:
+        """Add to a segment; durable when it returns if `sync`. Raises OSError; nothing is added then."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Take a segment away."""
+        ...
+
+
+class DiskShelf:
+    """Segments as files in a folder of mode 0700."""
+
+    def __init__(self, folder: Path, *, fsync: bool = True) -> None:
+        self.folder = folder
+        self._fsync = fsync  # False only to measure what durability costs
+        self._open: tuple[str, int, int] | None = None  # name, descriptor, size known to be whole
+
+    def names(self) -> tuple[str, ...]:
+        if not self.folder.is_dir():
+            return ()
+        return tuple(sorted(p.name for p in self.folder.iterdir() if p.name.endswith(".jsonl")))
+
+    def read(self, name: str) -> bytes:
+        return (self.folder / name).read_bytes()
+
+    def create(self, name: str, content: bytes) -> None:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary = self.folder / f".{name}.new"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            _write_all(descriptor, content)
+            self._sync(descriptor)
+        finally:
+            os.close(descriptor)
+        temporary.rename(self.folder / name)
+        self._sync_folder()
+
+    def append(self, name: str, content: bytes, *, sync: bool) -> None:
+        descriptor, size = self._descriptor(name)
+        try:
+            _write_all(descriptor, content)
+            if sync:
+                self._sync(descriptor)
+        except OSError:
+            # A full disk may have taken half a line: take it back, or the next line is lost too.
+            os.ftruncate(descriptor, size)
+            raise
+        self._open = (name, descriptor, size + len(content))
+
+    def remove(self, name: str) -> None:
+        (self.folder / name).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let go of the open file."""
+        if self._open is not None:
+            os.close(self._open[1])
+            self._open = None
+
+    def _descriptor(self, name: str) -> tuple[int, int]:
+        if self._open is not None and self._open[0] == name:
+            return self._open[1], self._open[2]
+        self.close()
+        descriptor = os.open(self.folder / name, os.O_WRONLY | os.O_APPEND)
+        size = os.fstat(descriptor).st_size
+        self._open = (name, descriptor, size)
+        return descriptor, size
+
+    def _sync(self, descriptor: int) -> None:
+        if self._fsync:
+            os.fsync(descriptor)
+
+    def _sync_folder(self) -> None:
+        """A new name is durable only when its folder is."""
+        descriptor = os.open(self.folder, os.O_RDONLY)
+        try:
+            self._sync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,0 +1,301 @@
+"""Values ⇄ JSON lines. The only place that knows how an event, a decision or a world is written.
+
+msgspec encodes the core's dataclasses as they are. Unions of dataclasses carry a name (`type` for
+bodies, `kind` for actions) and are decoded in two steps, because msgspec cannot tag dataclasses.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, fields
+from typing import Any, get_type_hints
+
+import msgspec
+
+from koboshi.core.actions import ACTION_KINDS, Action, Mode
+from koboshi.core.engine import Decision, World
+from koboshi.core.events import (
+    BODY_TYPES,
+    ActionFinished,
+    Body,
+    Context,
+    Event,
+    Moment,
+    Outcome,
+    Severity,
+)
+from koboshi.core.gate import Claim, Ledger, Verdict, Word
+from koboshi.core.rules import Finding, Rule
+from koboshi.core.settings import Settings
+from koboshi.core.view import View
+from koboshi.errors import JournalDamaged, JournalTooNew, SnapshotDamaged
+
+#: Grows when an older koboshi could misread what a newer one writes.
+VERSION = 1
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
+_VIEW_HINTS = {k: v for k, v in get_type_hints(View).items() if k not in ("history", "settings")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boot:
+    """Which start of the machine, and what was added to its monotonic clock to make `at`.
+
+    Within one boot the monotonic clock goes on whoever dies, so the wall clock need not be believed.
+    """
+
+    id: str = ""
+    shift: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """First line of a segment: who writes, and all that was known at that moment."""
+
+    agent: str
+    now: Moment
+    world: dict[str, Any]
+    checksum: int
+    boot: Boot = Boot()
+    touched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """An event; an outcome is written as `finished`."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A decision: `admitted`, or `held` with the reason."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """From here on the action may have reached the outside; before, it certainly had not."""
+
+    key: str
+    now: Moment
+
+
+Record = Opened | Seen | Judged | Touched
+
+
+# -- writing ----------------------------------------------------------------------------------
+
+
+def _action(action: Action) -> dict[str, Any]:
+    return {"kind": action.kind, **msgspec.to_builtins(action)}
+
+
+def opened_line(world: World, now: Moment, touched: tuple[str, ...], boot: Boot) -> bytes:
+    """The line that begins a segment."""
+    image = world_image(world)
+    head = {
+        "k": "opened",
+        "v": VERSION,
+        "agent": world.view.context.agent,
+        "at": now.at,
+        "utc": now.utc,
+        "boot": boot,
+        "touched": touched,
+        "crc": zlib.crc32(_encode(image)),
+        "world": image,
+    }
+    return _encode(head) + b"\n"
+
+
+def seen_line(event: Event) -> bytes:
+    """An event as a line. The context is not written: folding the journal gives it back."""
+    now, body = event.now, event.body
+    if isinstance(body, ActionFinished):
+        return (
+            _encode(
+                {
+                    "k": "finished",
+                    "seq": event.seq,
+                    "at": now.at,
+                    "utc": now.utc,
+                    "key": body.key,
+                    "ending": body.outcome.ending,
+                    "why": body.outcome.why,
+                    "action": _action(body.action),
+                }
+            )
+            + b"\n"
+        )
+    head = {"k": "seen", "seq": event.seq, "at": now.at, "utc": now.utc}
+    return _encode({**head, "type": event.type, "sev": event.severity, "body": body}) + b"\n"
+
+
+def judged_line(decision: Decision) -> bytes:
+    """A decision as a line."""
+    verdict = decision.verdict
+    return (
+        _encode(
+            {
+                "k": "admitted" if verdict.admitted else "held",
+                "at": decision.now.at,
+                "utc": decision.now.utc,
+                "cause": decision.cause,
+                "word": verdict.word,
+                "why": verdict.why,
+                "finding": decision.finding,
+                "action": _action(decision.action),
+            }
+        )
+        + b"\n"
+    )
+
+
+def touched_line(key: str, now: Moment) -> bytes:
+    """The mark that goes before the first touch of the outside."""
+    return _encode({"k": "touched", "at": now.at, "utc": now.utc, "key": key}) + b"\n"
+
+
+def world_image(world: World) -> dict[str, Any]:
+    """A world as plain values; rules are code and are not written."""
+    view = world.view
+    image = {f.name: getattr(view, f.name) for f in fields(View)}
+    image["history"] = [msgspec.json.decode(seen_line(e)) for e in view.history]
+    ledger = world.ledger
+    claims = [
+        {"action": _action(c.action), "at": c.at, "outcome": c.outcome}
+        for c in ledger.claims.values()
+    ]
+    return {
+        "seq": world.seq,
+        "view": msgspec.to_builtins(image),
+        "claims": msgspec.to_builtins(claims),
+        "last": ledger.last,
+        "skipped": ledger.skipped,
+        "noted": msgspec.to_builtins(ledger.noted),
+    }
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def _moment(raw: dict[str, Any]) -> Moment:
+    return Moment(at=float(raw["at"]), utc=float(raw["utc"]))
+
+
+def _read_action(raw: dict[str, Any]) -> Action:
+    kind = raw["kind"]
+    return msgspec.convert({k: v for k, v in raw.items() if k != "kind"}, ACTION_KINDS[kind])
+
+
+def _read_body(raw: dict[str, Any]) -> Body:
+    if raw["k"] == "finished":
+        outcome = msgspec.convert({"ending": raw["ending"], "why": raw["why"]}, Outcome)
+        return ActionFinished(key=raw["key"], action=_read_action(raw["action"]), outcome=outcome)
+    return msgspec.convert(raw["body"], BODY_TYPES[raw["type"]])
+
+
+def _read_event(raw: dict[str, Any], context: Context) -> Event:
+    return Event(seq=int(raw["seq"]), now=_moment(raw), body=_read_body(raw), context=context)
+
+
+def _read_decision(raw: dict[str, Any]) -> Decision:
+    return Decision(
+        finding=msgspec.convert(raw["finding"], Finding),
+        action=_read_action(raw["action"]),
+        verdict=Verdict(word=Word(raw["word"]), why=raw["why"]),
+        cause=int(raw["cause"]),
+        now=_moment(raw),
+    )
+
+
+def _read_opened(raw: dict[str, Any]) -> Opened:
+    version = raw["v"]
+    if not isinstance(version, int) or version > VERSION:
+        raise JournalTooNew(
+            f"expected a journal of version {VERSION} or older, not {version!r}",
+            hint="a newer koboshi wrote it: update koboshi to read it",
+        )
+    return Opened(
+        agent=raw["agent"],
+        now=_moment(raw),
+        world=raw["world"],
+        checksum=raw["crc"],
+        boot=msgspec.convert(raw["boot"], Boot),
+        touched=tuple(raw["touched"]),
+    )
+
+
+def read_line(line: bytes, context: Context) -> Record:
+    """One line of a journal; `JournalDamaged` when it is none."""
+    try:
+        raw = _decode(line)
+        match raw["k"]:
+            case "opened":
+                return _read_opened(raw)
+            case "seen" | "finished":
+                return Seen(event=_read_event(raw, context))
+            case "admitted" | "held":
+                return Judged(decision=_read_decision(raw))
+            case "touched":
+                return Touched(key=raw["key"], now=_moment(raw))
+            case other:
+                raise JournalDamaged(f"expected a record of a known kind, not {other!r}")
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
+        raise JournalDamaged(f"expected a journal record, not {line[:60]!r} ({error})") from error
+
+
+def read_world(opened: Opened, rules: tuple[Rule, ...], settings: Settings | None = None) -> World:
+    """The world a segment begins with; `settings` replace the ones it was written with."""
+    image = opened.world
+    try:
+        if zlib.crc32(_encode(image)) != opened.checksum:
+            raise SnapshotDamaged("expected the snapshot to match its checksum, and it does not")
+        return _build_world(image, rules, settings)
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
+        raise SnapshotDamaged(f"expected a snapshot of an agent ({error})") from error
+
+
+def _build_world(image: dict[str, Any], rules: tuple[Rule, ...], settings: Settings | None) -> World:
+    raw = dict(image["view"])
+    history = raw.pop("history")
+    kept = _read_settings(raw.pop("settings"))
+    parts: dict[str, Any] = {k: msgspec.convert(v, _VIEW_HINTS[k]) for k, v in raw.items()}
+    context: Context = parts["context"]
+    events = tuple(_read_event(e, context) for e in history)
+    view = View(**parts, settings=settings or kept, history=events)
+    claims = {}
+    for entry in image["claims"]:
+        action = _read_action(entry["action"])
+        outcome = msgspec.convert(entry["outcome"], Outcome | None)
+        claims[action.key] = Claim(action=action, at=float(entry["at"]), outcome=outcome)
+    ledger = Ledger(
+        claims=claims,
+        last=dict(image["last"]),
+        skipped=dict(image["skipped"]),
+        noted={k: Word(w) for k, w in image["noted"].items()},
+    )
+    return World(view=view, rules=rules, ledger=ledger, seq=int(image["seq"]))
+
+
+def _read_settings(raw: dict[str, Any]) -> Settings:
+    """Settings as written; keys that this koboshi does not know are left out."""
+    known = {f.name for f in fields(Settings)}
+    values = {k: v for k, v in raw.items() if k in known}
+    values["mode"] = Mode(values["mode"])
+    return msgspec.convert(values, Settings)
+
+
+def event_facts(event: Event) -> dict[str, Any]:
+    """An event for `--json`: id, type, time, severity, payload and context."""
+    return {
+        "id": event.id,
+        "type": event.type,
+        "at": event.now.at,
+        "utc": event.now.utc,
+        "severity": Severity(event.severity).value,
+        "payload": msgspec.to_builtins(event.body),
+        "context": msgspec.to_builtins(event.context),
+    }

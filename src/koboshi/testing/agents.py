@@ -1,0 +1,104 @@
+"""ScriptedAgent: the bundled scripted agent over all its runs, in virtual time, with its truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from koboshi.scripted.behaviour import Behaviour, Script
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a CLI session remembers on disk."""
+
+    progress: int = 0
+    context: float = 3.0
+
+
+@dataclass(slots=True)
+class ScriptedAgent:
+    """One agent: its script, its sessions and notes, and the process that runs now, if any."""
+
+    script: Script
+    clock: Callable[[], tuple[float, float]]  #: (monotonic, utc)
+    sessions: dict[str, Memory] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    running: Behaviour | None = None
+    hooks: list[dict[str, object]] = field(default_factory=list)
+    trail: list[tuple[float, str, int | None]] = field(default_factory=list)
+    person_draft: str = ""  #: what a person has begun to type and not sent
+    limited_until: float | None = None  #: the account's, so it outlives a run
+
+    def start(self, argv: tuple[str, ...]) -> Behaviour:
+        """Start a process as its command line says."""
+        now, utc = self.clock()
+        resumed = "--resume" in argv
+        session = argv[argv.index("--resume" if resumed else "--session") + 1]
+        memory = self.sessions.get(session) if resumed else None
+        resumed = memory is not None
+        memory = self.sessions.setdefault(session, memory or Memory())
+        self.running = Behaviour(
+            self.script,
+            session=session,
+            progress=memory.progress,
+            context=memory.context,
+            resumed=resumed,
+            now=now,
+            utc=utc,
+            notes=self.notes,
+            limited_until=self.limited_until,
+        )
+        self._note()
+        return self.running
+
+    def advance(self) -> None:
+        """Let time pass for it."""
+        if self.running is None or self.running.exit is not None:
+            return
+        self.running.advance(*self.clock())
+        self._note()
+
+    def key(self, name: str) -> None:
+        """A key arrives."""
+        if self.running is not None:
+            self.running.key(name, *self.clock())
+            self._note()
+
+    def paste(self, text: str) -> None:
+        """Text arrives."""
+        if self.running is not None:
+            self.running.paste(text, *self.clock())
+            self._note()
+
+    def end(self, signal: int) -> None:
+        """A signal ends it."""
+        if self.running is not None:
+            self.running.kill(signal, *self.clock())
+            self._note()
+
+    def was(self, within: float) -> list[tuple[str, int | None]]:
+        """The states it has been in during the last seconds, the present one last."""
+        since = self.clock()[0] - within
+        states: list[tuple[str, int | None]] = []
+        for at, status, prompt in reversed(self.trail):
+            states.append((status, prompt))
+            if at < since:
+                break
+        return states[::-1]
+
+    def _note(self) -> None:
+        """Remember what a disk and an observer of the truth would."""
+        agent = self.running
+        if agent is None:
+            return
+        memory = self.sessions[agent.session]
+        memory.progress, memory.context = agent.progress, agent.context
+        self.limited_until = agent.limited_until
+        if agent.hooks:
+            self.hooks.extend(agent.hooks)
+            agent.hooks.clear()
+        state = (agent.status, agent.prompt_number)
+        if not self.trail or self.trail[-1][1:] != state:
+            self.trail.append((self.clock()[0], *state))
+            del self.trail[:-64]

@@ -1,0 +1,138 @@
+"""What must always hold, checked at the border: when keys leave, when a run ends, when one starts.
+
+The laws see the truth (what the agent really does); the supervisor does not.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from koboshi.hosts.base import Key, Text
+
+if TYPE_CHECKING:
+    from koboshi.core.settings import Settings
+    from koboshi.hosts.base import Keystroke
+
+    from .hosts import FakeHost
+
+#: Seconds. The world may change between a look and the key that follows it, and no program can
+#: close that gap. `performers.hands.FRESH` keeps it this small.
+RACE = 0.25
+
+
+class Violation(AssertionError):  # noqa: N818
+    """A law was broken."""
+
+
+class Laws:
+    """Watches one fake host."""
+
+    def __init__(self, host: FakeHost, settings: Settings) -> None:
+        self._host = host
+        self._settings = settings
+        self._acknowledged = [float("-inf")]
+        self.typed = 0
+        host.on_type = self.typing
+        host.on_end = self.ending
+
+    def acknowledged(self) -> None:
+        """A person forgave the restarts so far."""
+        self._acknowledged.append(self._host.runtime.monotonic)
+
+    # -- keys -----------------------------------------------------------------------------------
+
+    def typing(self, strokes: tuple[Keystroke, ...]) -> None:
+        """No key without a reason: each is checked against what the agent was doing just now."""
+        host = self._host
+        host.agent.advance()
+        self.typed += 1
+        if not host.alive:
+            self._to_the_gone(strokes)
+            return
+        if host.runtime.monotonic < host.faults.veiled_until and self._veiled_long():
+            raise Violation(f"keys sent to an unknown screen: {strokes}")
+        states = host.agent.was(RACE)
+        for stroke in strokes:
+            self._one(stroke, states)
+
+    def _veiled_long(self) -> bool:
+        return self._host.runtime.monotonic > self._host.veiled_since + RACE
+
+    def _one(self, stroke: Keystroke, states: list[tuple[str, int | None]]) -> None:
+        asked = any(prompt is not None for _, prompt in states)
+        boxed = any(prompt is None for _, prompt in states)
+        if isinstance(stroke, Key) and (len(stroke.name) == 1 or stroke.name in ("Up", "Down")):
+            if not asked:
+                raise Violation(f"{stroke.name!r} pressed and no question is open: {states}")
+            self._answered_once()
+            return
+        if not boxed and isinstance(stroke, Text):
+            raise Violation(f"text typed into an open question: {states}")
+        if isinstance(stroke, Text) and stroke.text == "/exit" and not self.saved():
+            raise Violation("told to exit, and its work was not saved")
+        agent = self._host.agent
+        if agent.person_draft and states[-1][1] is None and agent.running is not None:
+            draft = agent.running.draft
+            if draft.startswith(agent.person_draft):
+                raise Violation(f"{stroke} over a person's half-typed line {draft!r}")
+
+    def _answered_once(self) -> None:
+        running = self._host.agent.running
+        if running is None:
+            return
+        numbers = [number for number, _ in running.answers]
+        if len(numbers) != len(set(numbers)):
+            raise Violation(f"a question was answered twice: {running.answers}")
+
+    def _to_the_gone(self, strokes: tuple[Keystroke, ...]) -> None:
+        states = self._host.agent.was(RACE)
+        if any(status != "gone" for status, _ in states):
+            return  # it went while the key was on its way
+        if self._host.own:
+            raise Violation(f"keys sent to a gone process: {strokes}")
+        line = self._host.shell_line
+        begun = self._host.agent.person_draft
+        if begun and line.startswith(begun):
+            raise Violation(f"{strokes} on a shell line a person had begun: {line!r}")
+        first = strokes[0]
+        enter = isinstance(first, Key) and first.name == "Enter" and line.startswith("scripted ")
+        restart = isinstance(first, Text) and first.text.startswith("scripted ") and not line
+        if not restart and not enter:
+            raise Violation(f"{strokes} sent to a shell")
+        if isinstance(first, Text) and first.text.startswith("/"):
+            raise Violation(f"a slash command sent to a shell: {first.text!r}")
+
+    # -- runs -----------------------------------------------------------------------------------
+
+    def ending(self, force: bool) -> None:  # noqa: FBT001
+        """A supervisor ends a run only when its work is saved."""
+        running = self._host.agent.running
+        if running is not None and running.exit is None and not self.saved():
+            raise Violation(f"run ended (force={force}) and its work was not saved")
+
+    def saved(self) -> bool:
+        """Whether some note holds all that the run has done."""
+        running = self._host.agent.running
+        if running is None:
+            return True
+        return any(
+            json.loads(text).get("progress") == running.progress
+            for text in self._host.agent.notes.values()
+        )
+
+    def check_runs(self) -> None:
+        """No window has more restarts than the budget, and nobody worked on without his note."""
+        period, most = self._settings.period, self._settings.intensity
+        starts = self._host.starts[1:]
+        for first, at in enumerate(starts):
+            window = [
+                s
+                for s in starts[first:]
+                if s - at < period and not any(at < a <= s for a in self._acknowledged)
+            ]
+            if len(window) > most:
+                raise Violation(f"{len(window)} restarts in {period:g} s, budget {most}: {window}")
+        running = self._host.agent.running
+        if running is not None and running.forgot:
+            raise Violation("a fresh run began to work and had not loaded its note")

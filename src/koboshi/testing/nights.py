@@ -1,0 +1,361 @@
+"""One simulated night: an agent, its faults and a person, all drawn from a seed.
+
+Start reading at `Night.run`. The supervisor in it is the real one, with real journal, rules,
+adapter and performers; only the terminal, the disk and the clock are not.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from koboshi.adapters.registry import adapter
+from koboshi.core.actions import Mode
+from koboshi.core.engine import World
+from koboshi.core.events import Context, Order, OrderGiven
+from koboshi.core.observations import HookFired, PersonSeen
+from koboshi.core.readings import Status
+from koboshi.core.settings import Settings
+from koboshi.core.view import View
+from koboshi.daemon.recover import begin, reopen, take_over
+from koboshi.daemon.supervisor import Supervisor
+from koboshi.errors import HostError
+from koboshi.performers import Program
+from koboshi.rules import BUILTIN
+from koboshi.scripted.behaviour import (
+    Ask,
+    Compact,
+    Crash,
+    Done,
+    EndTurn,
+    Fail,
+    Limit,
+    Retry,
+    Script,
+    Work,
+)
+
+from .agents import ScriptedAgent
+from .disk import MemoryShelf
+from .hosts import FakeHost, Faults
+from .laws import Laws, Violation
+from .outside import Killed, Outside
+from .runtime import FakeRuntime
+
+if TYPE_CHECKING:
+    from koboshi.store.journal import Journal
+
+#: Seconds of the night with faults, and of the morning without.
+NIGHT, MORNING = 900.0, 3000.0
+COMMANDS = ("npm test", "make build", "git status")
+#: Never allowed by the policy: a person must answer.
+FORBIDDEN = "rm -rf build"
+#: Percent of the context at which the agent refuses everything but /compact.
+FULL = 100.0
+PROGRAM = Program(argv=("scripted",), cwd="work")
+
+
+def draw_settings(random: Random) -> Settings:
+    """A compressed night: the same proportions, less waiting."""
+    return Settings(
+        mode=Mode.AUTO if random.random() < 0.8 else Mode.KEEP,
+        allow=COMMANDS,
+        idle_after=random.choice((15.0, 40.0)),
+        context_max=random.choice((0.0, 70.0)),
+        run_max=random.choice((0.0, 250.0)),
+        starting_max=10.0,
+        unknown_after=60.0,
+        failed_base=10.0,
+        failed_max=60.0,
+        limit_slack=2.0,
+        limit_blind=120.0,
+        person_hold=10.0,
+        send_cooldown=10.0,
+        answer_cooldown=random.choice((0.0, 5.0)),
+        refresh_gap=60.0,
+        healthy_after=60.0,
+        intensity=random.choice((3, 5)),
+        period=random.choice((300.0, 900.0)),
+    )
+
+
+def draw_script(random: Random) -> Script:
+    """What the agent has to do, and what befalls it meanwhile."""
+    acts: list[Work | Ask | Limit | Fail | Retry | Compact | Crash | EndTurn | Done] = []
+    for _ in range(random.randint(4, 12)):
+        acts.append(Work(seconds=random.uniform(1, 30), say="step", context=random.uniform(2, 25)))
+        dice = random.random()
+        if dice < 0.30:
+            command = FORBIDDEN if random.random() < 0.1 else random.choice(COMMANDS)
+            # The same words again, with no gap between: a poll cannot see that it is another one.
+            acts.extend([Ask(command=command)] * random.choice((1, 1, 2, 3)))
+        elif dice < 0.45:
+            acts.append(EndTurn())
+        elif dice < 0.57:
+            acts.append(Crash(code=1, signal=random.choice((None, 9, 11))))
+        elif dice < 0.65:
+            acts.append(Limit(seconds=random.uniform(5, 120)))
+        elif dice < 0.73:
+            acts.append(Fail(code=random.choice(("500", "529"))))
+        elif dice < 0.78:
+            acts.append(Retry(seconds=random.uniform(2, 20)))
+        elif dice < 0.82:
+            acts.append(Compact(seconds=5))
+    return (*acts, Done())
+
+
+class Night:
+    """One seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.random = Random(seed)  # noqa: S311 - a simulation
+        random = self.random
+        self.runtime = FakeRuntime()
+        self.outside = Outside()
+        self.shelf = MemoryShelf(self.outside)
+        self.settings = draw_settings(random)
+        runtime = self.runtime
+        self.agent = ScriptedAgent(
+            script=draw_script(random), clock=lambda: (runtime.monotonic, runtime.utc)
+        )
+        faulty = random.random() < 0.8
+        faults = Faults(
+            slow=random.choice((0.0, 0.1)) * faulty,
+            torn=random.choice((0.0, 0.1)) * faulty,
+            stale=random.choice((0.0, 0.1)) * faulty,
+        )
+        self.host = FakeHost(
+            self.agent,
+            runtime,
+            random=random,
+            outside=self.outside,
+            faults=faults,
+            own=random.random() < 0.75,
+        )
+        self.laws = Laws(self.host, self.settings)
+        self.faulty = faulty
+        self.look_every = random.uniform(1.0, 3.0)
+        self.supervisor: Supervisor | None = None
+        self.back_at = 0.0
+        self.sessions = 0
+        self.calls: list[tuple[float, str]] = []
+        self.hooks: list[tuple[float, dict[str, object]]] = []
+        self.lives = 0
+        self.draft_until = -1.0
+
+    # -- the night ------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """The whole night and the morning after; raises Violation."""
+        try:
+            self._run()
+        finally:
+            self.runtime.kill()
+
+    def _run(self) -> None:
+        self._arm()
+        while self.runtime.monotonic < NIGHT:
+            self._befall()
+            self._live()
+        self._dawn()
+        while self.runtime.monotonic < NIGHT + MORNING and not self._finished():
+            self._live()
+        self.laws.check_runs()
+        self._check_finished()
+
+    def journal(self) -> bytes:
+        """All that was written, segment by segment."""
+        return b"".join(self.shelf.read(name) for name in self.shelf.names())
+
+    def _finished(self) -> bool:
+        return self.agent.running is not None and self.agent.running.done
+
+    def _live(self) -> None:
+        """One look's worth of time."""
+        until = self.runtime.monotonic + self.look_every
+        try:
+            if self.supervisor is None and self.runtime.monotonic >= self.back_at:
+                self._rise()
+            self.runtime.run_until(until)
+            self.agent.advance()
+            self._tell_hooks()
+            self._person()
+            self._observe()
+        except Killed:
+            self._fall()
+        self.runtime.monotonic = max(self.runtime.monotonic, until)
+        self.laws.check_runs()
+
+    def _observe(self) -> None:
+        supervisor = self.supervisor
+        if supervisor is None:
+            return
+        place = supervisor.place
+        if place is not None:
+            try:
+                seen = self.host.seen(place, unreliable=True)
+            except HostError:
+                return
+            supervisor.observe(supervisor.hands.glance(seen, place).seen)
+        supervisor.tick()
+
+    # -- the supervisor's lives -----------------------------------------------------------------
+
+    def _rise(self) -> None:
+        """A supervisor starts, as it does in production: from the journal."""
+        self.lives += 1
+        context = Context(agent="sim", agent_type="scripted", worktree="work")
+        blank = World(view=View(context=context, settings=self.settings), rules=BUILTIN)
+        try:
+            supervisor, recovered = reopen(self.shelf, blank, self.runtime, self._assemble)
+        except OSError:
+            return  # no room for a journal, no supervision: it tries again at the next turn
+
+        async def live() -> None:
+            await take_over(supervisor, recovered)
+            if supervisor.world.view.run.number == 0:
+                await begin(supervisor)
+            self.supervisor = supervisor
+
+        self.back_at = float("inf")
+        self.runtime.spawn(live())
+
+    def _assemble(self, world: World, journal: Journal) -> Supervisor:
+        return Supervisor(
+            world=world,
+            journal=journal,
+            adapter=adapter("scripted"),
+            host=self.host,
+            program=PROGRAM,
+            runtime=self.runtime,
+            new_session=self._new_session,
+            announce=self._announce,
+        )
+
+    def _new_session(self) -> str:
+        self.sessions += 1
+        return f"s{self.sessions}"
+
+    def _fall(self) -> None:
+        """It was killed: what was not synced is lost, the agent lives on."""
+        self.supervisor = None
+        self.runtime.kill()
+        self.shelf.crash(self.random)
+        self.back_at = self.runtime.monotonic + self.random.uniform(0, 60)
+        self._arm()
+
+    def _arm(self) -> None:
+        """Choose the touch of the outside at which the next kill comes."""
+        if not self.faulty or self.runtime.monotonic > NIGHT or self.lives > 4:
+            self.outside.kill_at = -1
+            return
+        self.outside.kill_at = self.outside.touches + int(self.random.expovariate(1 / 150)) + 1
+
+    # -- what befalls ---------------------------------------------------------------------------
+
+    def _befall(self) -> None:
+        if not self.faulty:
+            return
+        dice = self.random.random()
+        if dice < 0.003:
+            self.runtime.utc_ahead += self.random.uniform(-300, 600)
+        elif dice < 0.008:
+            self.host.veil(self.random.uniform(1, 30))
+        elif dice < 0.012 and self.host.alive:
+            self.agent.end(self.random.choice((9, 15)))
+        elif dice < 0.020 and self.draft_until < 0:
+            self._begin_to_type()
+        elif dice < 0.022:
+            self.shelf.full = True
+        elif dice < 0.10:
+            self.shelf.full = False
+
+    def _begin_to_type(self) -> None:
+        running = self.agent.running
+        if self.host.alive and (running is None or running.status not in ("idle", "working")):
+            return
+        if self.host.alive and running is not None and running.draft:
+            return
+        self.host.person(self.random.choice(("please als", "git sta", "日本語")))
+        self.draft_until = self.runtime.monotonic + self.random.uniform(5, 60)
+        if self.supervisor is not None and self.random.random() < 0.5:
+            self.supervisor.observe(PersonSeen())
+
+    def _dawn(self) -> None:
+        """No more faults; the person has come back."""
+        faults = self.host.faults
+        faults.slow = faults.torn = faults.stale = 0.0
+        faults.veiled_until = -1.0
+        self.shelf.full = False
+        self.faulty = False
+        self.outside.kill_at = -1
+
+    # -- hooks and people -----------------------------------------------------------------------
+
+    def _tell_hooks(self) -> None:
+        """Hooks are lost, late or told twice."""
+        fired, self.agent.hooks = self.agent.hooks, []
+        now = self.runtime.monotonic
+        for payload in fired:
+            if self.faulty and self.random.random() < 0.2:
+                continue
+            late = self.random.uniform(0, 20) if self.faulty and self.random.random() < 0.2 else 0
+            copies = 2 if self.faulty and self.random.random() < 0.1 else 1
+            self.hooks.extend([(now + late, payload)] * copies)
+        due = [p for at, p in self.hooks if at <= now]
+        self.hooks = [h for h in self.hooks if h[0] > now]
+        if self.supervisor is not None:
+            for payload in due:
+                self.supervisor.observe(HookFired(payload=payload))
+
+    def _announce(self, text: str) -> None:
+        self.calls.append((self.runtime.monotonic + self.random.uniform(5, 60), text))
+
+    def _person(self) -> None:
+        now = self.runtime.monotonic
+        if 0 <= self.draft_until <= now:
+            self._leave_the_box()
+        due = [text for at, text in self.calls if at <= now]
+        if due and self.supervisor is not None:
+            self.calls = [c for c in self.calls if c[0] > now]
+            self._see_to_it()
+
+    def _leave_the_box(self) -> None:
+        """The person sends the line or takes it back."""
+        self.draft_until = -1.0
+        if not self.host.alive:
+            self.host.clear_line()
+        elif self.agent.running is not None and self.agent.running.dialog is None:
+            self.agent.key("C-u")
+        else:
+            return  # a dialog is in the way; the line stays behind it
+        self.agent.person_draft = ""
+
+    def _see_to_it(self) -> None:
+        """Answer the open question and acknowledge."""
+        running = self.agent.running
+        if running is not None and running.dialog is not None:
+            self.agent.key("1")
+        elif self.draft_until < 0 and self.agent.person_draft:
+            self._leave_the_box()
+        elif running is not None and running.status == "failed" and running.context >= FULL:
+            self.agent.key("C-u")
+            self.agent.paste("/compact")
+            self.agent.key("Enter")
+        if self.supervisor is not None:
+            self.laws.acknowledged()
+            self.supervisor.take(OrderGiven(order=Order.ACKNOWLEDGE, by="person"))
+
+    # -- at the end -----------------------------------------------------------------------------
+
+    def _check_finished(self) -> None:
+        """Nothing is stuck while an admissible action exists."""
+        if self._finished():
+            return
+        view = self.supervisor.world.view if self.supervisor else None
+        if view is not None and view.run.exit is not None and view.run.exit.meant:
+            return  # somebody wanted it to end
+        status = self.agent.running.status if self.agent.running else "never started"
+        known = view.status if view else Status.UNKNOWN
+        raise Violation(f"stuck: the agent is {status}, koboshi believes {known}")

@@ -1,0 +1,276 @@
+"""The contract for `TmuxHost`, and what only tmux can promise: agents outlive us."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import signal
+import stat
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+import koboshi.errors
+from koboshi.errors import HostError, HostMissing, PlaceGone
+from koboshi.hosts.base import Host, Key, Launch, Text
+from koboshi.hosts.tmux import TmuxHost
+from tests.hosts.contract import HostContract
+from tests.hosts.waiting import content, program, until, until_ended, until_text
+
+pytestmark = pytest.mark.tmux
+
+
+@asynccontextmanager
+async def opened(state_dir: Path, socket: str = "") -> AsyncIterator[TmuxHost]:
+    """A host on a server of its own, which is gone afterwards."""
+    host = TmuxHost(socket=socket or f"test-{secrets.token_hex(4)}", state_dir=state_dir)
+    try:
+        yield host
+    finally:
+        await host.shutdown()
+
+
+def launch(name: str, *args: object, agent: str = "doll", run: int = 1) -> Launch:
+    """A program of ours as an agent."""
+    return Launch(agent=agent, run=run, argv=program(name, *args), cwd=tempfile.gettempdir())
+
+
+def tmux(host: TmuxHost, *args: str) -> str:
+    """What a person could say to our server."""
+    command = ["tmux", *host._server, *args]  # noqa: SLF001
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+class TestTmux(HostContract):
+    """The contract."""
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Host]:
+        """A host on a server of its own."""
+        with tempfile.TemporaryDirectory() as folder:
+            async with opened(Path(folder) / "state") as host:
+                yield host
+
+
+def test_without_tmux_the_error_says_how_to_install_it(tmp_path: Path) -> None:
+    """Also that there is another host."""
+    host = TmuxHost(tmux="no-such-tmux", state_dir=tmp_path)
+    with pytest.raises(HostMissing, match="no-such-tmux") as caught:
+        asyncio.run(host.find("doll"))
+
+    assert "install tmux" in caught.value.hint
+
+
+def test_an_agent_is_found_again_by_a_new_host(tmp_path: Path) -> None:
+    """Its end too, when nobody was there to see it."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            lives = await host.start(launch("show", "still here"))
+            ends = await host.start(launch("leave", 7, run=2))
+            await until_text(host, lives, "pid=")
+            await until_ended(host, ends)
+            await host.close()
+
+            again = TmuxHost(socket=host._server[1], state_dir=tmp_path)  # noqa: SLF001
+            assert await again.find("doll") == (lives, ends)
+            assert (await again.look(lives)).text.startswith("still here\n")
+            assert (await again.look(ends)).code == 7
+            await again.close()
+
+    asyncio.run(run())
+
+
+def test_agents_whose_names_look_alike_to_tmux_stay_apart(tmp_path: Path) -> None:
+    """A session's name may hold neither dots nor colons."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            names = ["a.b", "a:b", "a b", "koboshi-hub", "日本", "-x", "#{pane_id}"]
+            places = [await host.start(launch("show", name, agent=name)) for name in names]
+            for name, place in zip(names, places, strict=True):
+                assert await host.find(name) == (place,)
+                assert (await until_text(host, place, "pid=")).text.startswith(f"{name}\n")
+
+    asyncio.run(run())
+
+
+def test_a_dead_server_means_gone_places_and_a_new_server(tmp_path: Path) -> None:
+    """An id of the old server never reaches a pane of the new one."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            old = await host.start(launch("show"))
+            server = psutil.Process(int(tmux(host, "display-message", "-p", "#{pid}")))
+            server.kill()
+            await until(lambda: not server.is_running() or server.status() == "zombie")
+            with pytest.raises(PlaceGone):
+                await host.look(old)
+            new = await host.start(launch("show", "other", agent="other"))
+            assert new.id == old.id
+            with pytest.raises(PlaceGone):
+                await host.type(old, (Key(name="x"),))
+
+    asyncio.run(run())
+
+
+def test_a_hub_that_somebody_closed_comes_back(tmp_path: Path) -> None:
+    """People may press keys in our server."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            place = await host.start(launch("show", "hello"))
+            tmux(host, "kill-session", "-t", "koboshi-hub")
+            assert (await until_text(host, place, "pid=")).alive
+
+    asyncio.run(run())
+
+
+def test_a_pane_left_in_copy_mode_still_takes_a_bracketed_paste(tmp_path: Path) -> None:
+    """Else it would go without brackets, each line a message of its own."""
+    out = tmp_path / "typed"
+    expected = b"\x1b[200~one\rtwo\x1b[201~\r"
+
+    async def run() -> None:
+        async with opened(tmp_path / "state") as host:
+            place = await host.start(launch("record", out, "\\e[?2004h"))
+            await until_text(host, place, "ready")
+            tmux(host, "copy-mode", "-t", place.id)
+            await host.type(place, (Text(text="one\ntwo"), Key(name="Enter")))
+            await until(lambda: len(content(out)) >= len(expected))
+
+    asyncio.run(run())
+    assert content(out) == expected
+
+
+def test_nothing_of_ours_can_be_read_by_others(tmp_path: Path) -> None:
+    """Folders 0700, files 0600, and no environment is left on disk."""
+
+    async def run() -> None:
+        async with opened(tmp_path / "state") as host:
+            await host.start(launch("show"))
+            paths = list((tmp_path / "state" / "runs").rglob("*"))
+            for path in (tmp_path / "state", tmp_path / "state" / "runs", *paths):
+                mode = stat.S_IMODE(path.stat().st_mode)
+                assert mode == (0o700 if path.is_dir() else 0o600), path
+            assert [path.name for path in paths if path.is_file()] == ["child.json"]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT])
+def test_the_recorder_outlives_what_a_shutdown_sends(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    """The program goes on, and its end is recorded."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            place = await host.start(launch("show"))
+            await until_text(host, place, "pid=")
+            recorder = psutil.Process(place.pid).parent()
+            assert recorder is not None
+            os.kill(recorder.pid, number)
+            assert (await host.look(place)).alive
+            await host.end(place, force=False)
+            assert (await until_ended(host, place)).signal == signal.SIGTERM
+
+    asyncio.run(run())
+
+
+def test_a_killed_recorder_leaves_an_end_without_a_reason(tmp_path: Path) -> None:
+    """Nobody could tell: neither code nor signal is made up."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            place = await host.start(launch("show"))
+            await until_text(host, place, "pid=")
+            recorder = psutil.Process(place.pid).parent()
+            assert recorder is not None
+            recorder.kill()
+            seen = await until_ended(host, place)
+            assert (seen.code, seen.signal) == (None, None)
+            await host.forget(place)
+
+    asyncio.run(run())
+
+
+def test_an_agent_without_a_name_or_with_an_odd_one_is_refused(tmp_path: Path) -> None:
+    """It could not be found again."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            for name in ("", "two\nlines", "a␞b"):
+                with pytest.raises(HostError, match="expected a name"):
+                    await host.start(launch("show", agent=name))
+
+    asyncio.run(run())
+
+
+# -- a supervisor that freezes or dies ---------------------------------------------------------
+
+
+@contextmanager
+def kept(socket: str, state_dir: Path, *argv: str) -> Iterator[subprocess.Popen[str]]:
+    """Another process that keeps an agent, up and looking."""
+    source = Path(koboshi.errors.__file__).parent.parent
+    env = {**os.environ, "PYTHONPATH": str(source)}
+    command = [*program("keeper", socket, state_dir), *argv]
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as keeper:
+        try:
+            assert keeper.stdout is not None
+            assert json.loads(keeper.stdout.readline())["pid"]
+            yield keeper
+        finally:
+            keeper.kill()
+
+
+def test_a_frozen_supervisor_does_not_block_its_agent(tmp_path: Path) -> None:
+    """Neither the frozen process nor its frozen tmux client holds up a byte."""
+    progress, socket = tmp_path / "progress", f"test-{secrets.token_hex(4)}"
+
+    def taken() -> int:
+        return int(content(progress) or b"0")
+
+    async def run() -> None:
+        async with opened(tmp_path, socket) as host:
+            with kept(socket, tmp_path, *program("drip", progress)) as keeper:
+                frozen = [psutil.Process(keeper.pid)]
+                frozen += frozen[0].children()
+                assert len(frozen) == 2
+                for process in frozen:
+                    process.suspend()
+                before = taken()
+                await until(lambda: taken() > before + 60, 60)
+                for process in frozen:
+                    process.resume()
+            (place,) = await host.find("kept")
+            assert (await host.look(place)).alive
+
+    asyncio.run(run())
+
+
+def test_an_agent_survives_the_kill_of_its_supervisor(tmp_path: Path) -> None:
+    """It is found again, running, by whoever comes next, who also learns how it ends."""
+    socket = f"test-{secrets.token_hex(4)}"
+
+    async def run() -> None:
+        async with opened(tmp_path, socket) as host:
+            with kept(socket, tmp_path, *program("show", "unharmed")) as keeper:
+                keeper.kill()
+                keeper.wait()
+            (place,) = await host.find("kept")
+            seen = await until_text(host, place, "pid=")
+            assert (seen.alive, seen.pid) == (True, place.pid)
+            assert seen.text.startswith("unharmed\n")
+            await host.end(place, force=False)
+            assert (await until_ended(host, place)).signal == signal.SIGTERM
+
+    asyncio.run(run())

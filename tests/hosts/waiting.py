@@ -1,0 +1,61 @@
+"""Waiting for what a test claims, with a deadline and never a blind sleep."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from koboshi.core.observations import ScreenSeen
+from koboshi.hosts.base import Host, Place
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def program(name: str, *args: object) -> tuple[str, ...]:
+    """The argv of one of our small programs."""
+    return (sys.executable, str(PROGRAMS / f"{name}.py"), *map(str, args))
+
+
+async def until(predicate: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + seconds
+    while not predicate():
+        assert time.monotonic() < deadline, f"not so within {seconds} s"
+        await asyncio.sleep(0.01)
+
+
+async def until_seen(
+    host: Host, place: Place, predicate: Callable[[ScreenSeen], bool], seconds: float = 30
+) -> ScreenSeen:
+    """Look until the look is as wanted."""
+    deadline = time.monotonic() + seconds
+    while not predicate(seen := await host.look(place)):
+        assert time.monotonic() < deadline, f"not seen within {seconds} s, last: {seen}"
+        await asyncio.sleep(0.01)
+    return seen
+
+
+async def until_text(host: Host, place: Place, text: str, seconds: float = 30) -> ScreenSeen:
+    """Look until the screen shows `text`."""
+    return await until_seen(host, place, lambda seen: text in seen.text, seconds)
+
+
+async def until_ended(host: Host, place: Place, seconds: float = 30) -> ScreenSeen:
+    """Look until the program has ended."""
+    return await until_seen(host, place, lambda seen: not seen.alive, seconds)
+
+
+def number_after(word: str, text: str) -> int:
+    """The number in `word=N.` on a screen."""
+    found = re.search(rf"{word}=(\d+)\.", text)
+    assert found, text
+    return int(found[1])
+
+
+def content(path: Path) -> bytes:
+    """What is in the file, nothing while it is not there."""
+    return path.read_bytes() if path.exists() else b""
