@@ -210,7 +210,8 @@ def test_help_shows_an_example_and_the_exit_codes() -> None:
 
 
 COMMAND = [sys.executable, "-c", "from koboshi.cli.inspect import inspect; inspect()"]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SRC), "LC_ALL": "C"}
+# Buffered, as in a shell: what is left in the buffer fails at the exit, not at the write.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SRC), "LC_ALL": "C", "PYTHONUNBUFFERED": ""}
 
 
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:

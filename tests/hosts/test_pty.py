@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -40,6 +41,24 @@ class TestPtyAvt(TestPtyGhostty):
     """The contract with pyavt."""
 
     engine = AvtScreen
+
+
+def test_a_look_at_the_moment_of_the_end_has_the_whole_screen(tmp_path: Path) -> None:
+    """Also when not one byte has been read before it."""
+
+    async def run() -> None:
+        host = PtyHost()
+        argv = program("leave", 1)
+        place = await host.start(Launch(agent="doll", run=1, argv=argv, cwd=str(tmp_path)))
+        deadline = time.monotonic() + 30
+        assert host._folders is not None  # noqa: SLF001
+        while not list(host._folders.glob("*/status.json")):  # noqa: SLF001 - and no await here
+            assert time.monotonic() < deadline
+        seen = await host.look(place)
+        assert seen.text.rstrip("\n") == "line\nline\nline\ngoodbye"
+        await host.close()
+
+    asyncio.run(run())
 
 
 def test_closing_the_host_ends_its_agents(tmp_path: Path) -> None:

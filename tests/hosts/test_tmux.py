@@ -10,8 +10,10 @@ import signal
 import stat
 import subprocess
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -20,6 +22,7 @@ import pytest
 import koboshi.errors
 from koboshi.errors import HostError, HostMissing, PlaceGone
 from koboshi.hosts.base import Host, Key, Launch, Text
+from koboshi.hosts.pty import PtyHost
 from koboshi.hosts.tmux import TmuxHost
 from tests.hosts.contract import HostContract
 from tests.hosts.waiting import content, program, until, until_ended, until_text
@@ -117,6 +120,46 @@ def test_a_dead_server_means_gone_places_and_a_new_server(tmp_path: Path) -> Non
             assert new.id == old.id
             with pytest.raises(PlaceGone):
                 await host.type(old, (Key(name="x"),))
+
+    asyncio.run(run())
+
+
+def test_a_look_at_the_moment_of_the_end_has_the_whole_screen(tmp_path: Path) -> None:
+    """What the program wrote last is often the reason why it ended."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            for number in range(1, 11):
+                place = await host.start(launch("leave", 1, 20_000, run=number))
+                (status,) = (tmp_path / "runs").glob(f"doll-{number}-*")
+                deadline = time.monotonic() + 30
+                while not (status / "status.json").exists():  # no pause: that moment is the point
+                    assert time.monotonic() < deadline
+                seen = await host.look(place)
+                assert seen.text.endswith("line\ngoodbye")
+
+    asyncio.run(run())
+
+
+def test_a_person_who_attaches_does_not_change_the_size(tmp_path: Path) -> None:
+    """Screens are read by their layout; each run keeps the size it was started with."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            first = await host.start(replace(launch("show", "first"), cols=90, rows=25))
+            second = await host.start(replace(launch("show", "second", run=2), cols=70, rows=20))
+            await until_text(host, second, "pid=")
+            person = PtyHost()
+            attach = ("tmux", *host._server, "attach", "-t", "doll")  # noqa: SLF001
+            screen = await person.start(
+                Launch(agent="person", run=1, argv=attach, cwd=str(tmp_path), cols=40, rows=10)
+            )
+            try:
+                await until_text(person, screen, "[koboshi doll]")
+                sizes = [(s.cols, s.rows) for s in [await host.look(p) for p in (first, second)]]
+                assert sizes == [(90, 25), (70, 20)]
+            finally:
+                await person.close()
 
     asyncio.run(run())
 

@@ -133,6 +133,23 @@ def test_escape_before_the_first_token_puts_the_message_back() -> None:
     assert "> go on" not in desk.agent.screen()
 
 
+def test_an_unsent_message_leaves_what_was_before() -> None:
+    """The error or the limit is still the last thing on the screen."""
+    failed = Desk(Fail(), Work(seconds=5)).send("go").send("go").wait(0.2).key("Escape")
+    limited = Desk(Limit(seconds=9), Work(seconds=5)).send("go").wait(20).send("go").key("Escape")
+
+    assert (failed.agent.status, failed.agent.draft) == ("failed", "go")
+    assert (limited.agent.status, limited.agent.limited_until) == ("limited", UTC + 10)
+
+
+def test_after_the_first_words_nothing_is_unsent() -> None:
+    """However quick the Escape."""
+    desk = Desk(Work(seconds=0.1, say="x"), Work(seconds=5)).send("go").wait(0.3).key("Escape")
+
+    assert (desk.agent.status, desk.agent.draft) == ("idle", "")
+    assert "Interrupted" in desk.agent.screen()
+
+
 def test_escape_later_interrupts_and_work_goes_on_where_it_was() -> None:
     """No Stop hook fires on an interrupt."""
     desk = Desk(Work(seconds=5), Done()).send("go on").wait(3)

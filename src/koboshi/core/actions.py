@@ -202,4 +202,4 @@ ACTION_KINDS: dict[str, type[Action]] = {
 }
 
 #: Actions that reach into the agent's terminal: one at a time, and never while a person types.
-HANDS = (Answer, Send, Checkpoint, Stop, Start, Load)
+HANDS = (Answer, Send, Refresh, Checkpoint, Stop, Start, Load)

@@ -209,6 +209,8 @@ def _limited(view: View, reading: Reading, at: float) -> View:
         if window is not None and window.limit.resets_at is None and reading.status in _GOING_ON:
             return evolve(view, window=None)
         return view
+    if view.refresh is not None and view.refresh.stage is Stage.SAVING:
+        view = evolve(view, refresh=None)  # a limited agent cannot save; nothing is lost by waiting
     if window is not None and window.limit == limit:
         return view
     nth = view.tally.limits + 1
@@ -372,8 +374,11 @@ def _start_finished(view: View, ending: Ending, now: Moment) -> View:
 
 
 def _refresh_began(view: View, action: do.Refresh) -> View:
+    tally = evolve(view.tally, refreshes=action.nth)
+    if view.run.exit is not None:
+        return evolve(view, tally=tally)  # it ended by itself before it was asked to save
     refresh = Refreshing(nth=action.nth, why=action.why, stage=Stage.SAVING)
-    return evolve(view, refresh=refresh, tally=evolve(view.tally, refreshes=action.nth))
+    return evolve(view, refresh=refresh, tally=tally)
 
 
 def _stage_finished(view: View, action: do.Checkpoint | do.Stop | do.Load, ending: Ending) -> View:

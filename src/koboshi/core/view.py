@@ -210,6 +210,15 @@ class View:
         """Whether a person typed a moment ago or has left a half-typed line (law 10)."""
         return bool(self.sight.draft) or now.at - self.person_at < self.settings.person_hold
 
+    def limit_over(self, now: Moment) -> bool:
+        """Whether the limit has reset: by the wall clock, for that is what the CLI named."""
+        window = self.window
+        if window is None:
+            return True
+        if window.limit.resets_at is None:
+            return now.at - window.since >= self.settings.limit_blind
+        return now.utc >= window.limit.resets_at + self.settings.limit_slack
+
     def restarts_in_period(self, now: Moment) -> int:
         """How much of the restart budget is used."""
         start = now.at - self.settings.period

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from koboshi.core.events import ActionFinished, Origin, RunExited, RunStarted, SupervisorStarted
+from koboshi.core.actions import Start
+from koboshi.core.events import Origin, RunExited, RunStarted, SupervisorStarted
 from koboshi.errors import HostError
 from koboshi.hosts.base import Launch
-from koboshi.performers import settle
 from koboshi.store.history import load
 from koboshi.store.journal import Journal
 
@@ -45,9 +45,7 @@ async def take_over(supervisor: Supervisor, recovered: Recovered) -> None:
     await _find_place(supervisor)
     supervisor.take(SupervisorStarted(doubts=tuple(a.key for a in doubts)))
     for action in doubts:
-        touched = action.key in recovered.touched
-        outcome = await settle(action, supervisor.hands, touched=touched)
-        supervisor.take(ActionFinished(key=action.key, action=action, outcome=outcome))
+        supervisor.settle(action, touched=action.key in recovered.touched)
     await _missed_run(supervisor)
     await _missed_exit(supervisor)
 
@@ -63,8 +61,10 @@ async def _find_place(supervisor: Supervisor) -> None:
 
 
 async def _missed_run(supervisor: Supervisor) -> None:
-    """A run that was started and never written down."""
+    """A run that was started and never written down; a start in doubt tells of its own."""
     view = supervisor.world.view
+    if any(isinstance(action, Start) for action in supervisor.world.ledger.in_flight()):
+        return
     for place in await supervisor.hands.host.find(supervisor.hands.agent):
         if place.run > view.run.number:
             origin = Origin.FIRST if view.run.number == 0 else Origin.RESUMED

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from koboshi.adapters.decode import decode
 from koboshi.core.engine import happen, step
 from koboshi.core.events import ActionFinished, Ending, Outcome, ScreenRead, ScreenSame, Ticked
-from koboshi.performers import Hands, perform
+from koboshi.performers import Hands, perform, settle
 
 from .coalesce import Coalescer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from koboshi.adapters.base import Adapter
     from koboshi.core.actions import Action
@@ -105,17 +105,17 @@ class Supervisor:
             self.take(body)
         self.take(Ticked())
 
-    def take(self, body: Body) -> None:
-        """One more fact: step, write, act."""
+    def take(self, body: Body) -> bool:
+        """One more fact: step, write, act. False when it could not be written."""
         event = happen(self.world, body, self.runtime.now())
         world, decisions = step(self.world, event)
         if world is self.world:
-            return
+            return True
         try:
             self._journal.write(event, decisions, world)
         except OSError as error:
             self._not_written(body, error)
-            return
+            return False
         self.journal_error = ""
         self.world = world
         if self._listen is not None:
@@ -123,6 +123,7 @@ class Supervisor:
         for decision in decisions:
             if decision.verdict.admitted:
                 self.runtime.spawn(self._perform(decision.action))
+        return True
 
     def _not_written(self, body: Body, error: OSError) -> None:
         if not self.journal_error:
@@ -135,9 +136,20 @@ class Supervisor:
     def _mark(self, key: str) -> None:
         self._journal.touch(key, self.runtime.now())
 
+    def settle(self, action: Action, *, touched: bool) -> None:
+        """Find out what became of an action that another supervisor left without an outcome."""
+        self.runtime.spawn(self._settle(action, touched))
+
+    # The two are split so that no coroutine is made before its task runs: a killed task leaves none.
+    async def _settle(self, action: Action, touched: bool) -> None:  # noqa: FBT001
+        await self._finish(action, settle(action, self.hands, touched=touched))
+
     async def _perform(self, action: Action) -> None:
+        await self._finish(action, perform(action, self.hands))
+
+    async def _finish(self, action: Action, work: Awaitable[Outcome]) -> None:
         try:
-            outcome = await perform(action, self.hands)
+            outcome = await work
         except OSError as error:
             # The mark could not be written, so nothing was touched.
             outcome = Outcome(ending=Ending.SKIPPED, why=f"journal not writable: {error}")

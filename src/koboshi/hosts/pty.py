@@ -38,6 +38,8 @@ TERMINAL = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 CHUNK = 1 << 16
 #: Reads before other tasks get their turn: a program that prints for ever starves nobody.
 READS = 32
+#: Seconds for the rest of a dead program's output to come through.
+LAST_OUTPUT = 1.0
 #: Seconds between SIGTERM and SIGKILL when the host is closed.
 CLOSE_PATIENCE = 3.0
 
@@ -49,6 +51,7 @@ class Terminal:
         self.screen = screen
         self._master: int | None = master
         self._out = bytearray()
+        self._hung_up = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         os.set_blocking(master, False)
         self._loop.add_reader(master, self.read)
@@ -59,10 +62,14 @@ class Terminal:
             if self._master is None or not self._read_once(self._master):
                 return
 
-    def drain(self) -> None:
-        """Take all that is there; for a program that has ended and writes no more."""
-        while self._master is not None and self._read_once(self._master):
-            pass
+    async def finished(self) -> None:
+        """Wait until the last byte has been read, or for a short time.
+
+        The kernel hands output on in the background: an empty read is not yet the end.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_OUTPUT):
+                await self._hung_up.wait()
 
     def write(self, data: bytes) -> None:
         """Queue bytes for the program; a program that does not read blocks only itself."""
@@ -86,6 +93,7 @@ class Terminal:
             self._loop.remove_reader(master)
             self._loop.remove_writer(master)
             os.close(master)
+            self._hung_up.set()
 
     def _read_once(self, master: int) -> bool:
         try:
@@ -144,8 +152,6 @@ class Room:
         """The screen and the process now."""
         at, utc = time.monotonic(), time.time()
         alive = self.alive()
-        if not alive:
-            self.terminal.drain()
         ended, child, screen = self.folder.ended(), self.folder.child(), self.terminal.screen
         return ScreenSeen(
             text=screen.text(),
@@ -200,7 +206,10 @@ class PtyHost:
 
     async def look(self, place: Place) -> ScreenSeen:
         """The screen and the process now; the screen of an ended program is complete."""
-        return self._room(place).see()
+        room = self._room(place)
+        if not room.alive():
+            await room.terminal.finished()
+        return room.see()
 
     async def type(self, place: Place, strokes: tuple[Keystroke, ...]) -> None:
         """Send keystrokes in order; text is a bracketed paste where the program asked for such."""

@@ -61,7 +61,7 @@ class Hands:
     now: Callable[[], Moment]
     sleep: Callable[[float], Awaitable[None]]
     mark: Callable[[str], None]
-    tell: Callable[[Body], None]
+    tell: Callable[[Body], bool]
     announce: Callable[[str], None]
     new_session: Callable[[], str]
     scale: Callable[[float], float]  #: the host's monotonic time → ours
@@ -87,9 +87,9 @@ class Hands:
         seen = replace(seen, at=self.scale(seen.at), run=place.run, command=command)
         return Glance(seen=seen, reading=self.adapter.read(seen))
 
-    async def fresh_look(self) -> Glance:
+    async def fresh_look(self, *, tries: int = 3) -> Glance:
         """A look young enough to type on."""
-        for _ in range(3):
+        for _ in range(tries):
             glance = await self.look()
             if self.now().at - glance.seen.at <= FRESH:
                 return glance

@@ -13,7 +13,7 @@ from koboshi.errors import PlaceGone
 from koboshi.hosts.base import Launch
 
 from .hands import Skipped, done, failed, skipped
-from .typing import ready, submit
+from .typing import finish_typing, ready, submit
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Start, Stop
@@ -129,6 +129,9 @@ async def settle_start(action: Start, hands: Hands) -> Outcome:
     return skipped("in doubt; no such run is there")
 
 
-async def settle_stop(action: Stop, hands: Hands) -> Outcome:  # noqa: ARG001
-    """Ending is safe to do again: the next look says whether it must be."""
-    return skipped("in doubt; looking again")
+async def settle_stop(action: Stop, hands: Hands) -> Outcome:
+    """Ending is safe to do again, but our own half-typed word must not stay in the box."""
+    if hands.place is None or hands.place.run != action.run:
+        return done("in doubt; the run is over")
+    glance = await finish_typing(hands, hands.adapter.exit_text())
+    return done("in doubt; it has ended") if _ended(glance) else skipped("in doubt; it is still up")

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 AT_PROMPT = (Status.IDLE, Status.FAILED, Status.LIMITED)
 #: Seconds for typed text to show, and for submitted text to leave.
 SHOWS = 3.0
+#: Seconds to wait for a screen that can be read, and what cannot be.
+VEILED = 60.0
+_VEILED = (Status.UNKNOWN, Status.STARTING)
+#: Looks taken to find a fresh one once our text is in the box: to leave it there would look like a
+#: person's half-typed line, and hold everything up.
+PATIENT = 20
 #: Seconds for the agent to confirm a save or a load.
 CONFIRMS = 90.0
 
@@ -57,7 +63,7 @@ async def submit(hands: Hands, text: str) -> Outcome:
 
 async def _enter(hands: Hands, text: str) -> Outcome:
     for _ in range(2):
-        if not _holds(await hands.fresh_look(), text):
+        if not _holds(await hands.fresh_look(tries=PATIENT), text):
             return failed("the box changed before Enter; not submitted")
         await hands.keys(("Enter",))
         if await hands.until(lambda g: not _holds(g, text), SHOWS) is not None:
@@ -68,7 +74,7 @@ async def _enter(hands: Hands, text: str) -> Outcome:
 
 async def _take_back(hands: Hands, text: str) -> None:
     """Clear the box if what stands in it is ours alone."""
-    if _holds(await hands.fresh_look(), text):
+    if _holds(await hands.fresh_look(tries=PATIENT), text):
         await hands.keys(("C-u",))
 
 
@@ -114,12 +120,17 @@ async def settle_typing(action: Send | Checkpoint | Load, hands: Hands) -> Outco
     """The text may have gone in: if it stands in the box, only Enter is missing."""
     if hands.place is None or hands.place.run != action.run:
         return failed("in doubt; the run is over")
-    text = typed_text(action, hands)
-    glance = await hands.fresh_look()
+    return _judge(action, hands, await finish_typing(hands, typed_text(action, hands)))
+
+
+async def finish_typing(hands: Hands, text: str) -> Glance:
+    """Press Enter if that text stands in the box; what the screen shows then."""
+    await hands.until(lambda g: g.reading.status not in _VEILED, VEILED)
+    glance = await hands.fresh_look(tries=PATIENT)
     if glance.reading.draft and _holds(glance, text):
         await _enter(hands, text)
         glance = await hands.look()
-    return _judge(action, hands, glance)
+    return glance
 
 
 def typed_text(action: Send | Checkpoint | Load, hands: Hands) -> str:

@@ -20,13 +20,6 @@ def _open(view: View) -> Window | None:
     return view.window if view.status is Status.LIMITED and view.refresh is None else None
 
 
-def _over(view: View, window: Window, now: Moment) -> bool:
-    """Whether the reset has come: by the wall clock, for that is what the CLI named."""
-    if window.limit.resets_at is None:
-        return now.at - window.since >= view.settings.limit_blind
-    return now.utc >= window.limit.resets_at + view.settings.limit_slack
-
-
 @rule("LIM001", "limit-reached", Severity.P1)
 def limit_reached(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """A usage limit ended the turn.
@@ -65,7 +58,7 @@ def limit_has_reset(view: View, now: Moment) -> Proposal | None:
     Safe. One message per reset; a message that had no effect is repeated at most three times.
     """
     window = _open(view)
-    if window is None or window.tries >= view.settings.tries_max or not _over(view, window, now):
+    if window is None or window.tries >= view.settings.tries_max or not view.limit_over(now):
         return None
     send = Send(
         run=view.run.number,
@@ -89,7 +82,7 @@ def limit_outlived(view: View, now: Moment) -> Proposal | None:
     Safe. It tells a person.
     """
     window = _open(view)
-    if window is None or window.tries < view.settings.tries_max or not _over(view, window, now):
+    if window is None or window.tries < view.settings.tries_max or not view.limit_over(now):
         return None
     text = f"{view.context.agent} is still limited after {window.tries} messages"
     about = f"limit{window.nth}.outlived{view.tally.settled}"

@@ -98,7 +98,7 @@ def new_run_missing(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
 
 
 @rule("RFR004", "note-not-loaded", Severity.P1)
-def note_not_loaded(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+def note_not_loaded(view: View, now: Moment) -> Proposal | None:
     """The new run is up and does not know yet what the old one did.
 
     ## Why
@@ -111,7 +111,8 @@ def note_not_loaded(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     Safe. The text is typed at an empty prompt only.
     """
     refresh = _at(view, Stage.LOADING)
-    if refresh is None or view.status not in _AT_PROMPT:
+    waiting = view.status is Status.LIMITED and view.limit_over(now)
+    if refresh is None or (view.status not in _AT_PROMPT and not waiting):
         return None
     load = Load(run=view.run.number, name=refresh.note, nth=refresh.tries)
     return Proposal(message=f"refresh ({refresh.why}): {refresh.note} waits", actions=(load,))

@@ -49,6 +49,12 @@ class Exit:
 class Turns:
     """The part of a run that needs no keyboard."""
 
+    exit: Exit | None = None
+    _dialog: Dialog | None = None
+    _doing: Act | None = None
+    _message: str | None = None  # what Escape can still un-send
+    _version = 0  # of what is shown, the spinner aside
+
     def __init__(  # noqa: PLR0913 - keyword-only, most with a default
         self,
         script: Script,
@@ -72,7 +78,6 @@ class Turns:
         )  # index of the next act, as far as this run knows
         self.done = self._is_finished()
         self.limited_until = limited_until  # epoch seconds; outlives the run that hit it
-        self.exit: Exit | None = None
         self.draft, self.forgot = "", False
         self.hooks: list[dict[str, Any]] = []
         self.answers: list[tuple[int, str]] = []
@@ -80,7 +85,6 @@ class Turns:
         self._known = resumed  # whether this run knows how far the work is
         self._state, self._trouble = "starting", ""
         self._before: tuple[str, float | None] = ("", None)  # trouble and limit when the turn began
-        self._dialog: Dialog | None = None
         self._dialogs = self._turns = 0
         self._queue: list[str] = []
         self._transcript = Transcript(cols)
@@ -88,9 +92,6 @@ class Turns:
         self._due: float | None = now + start_seconds
         self._then: Callable[[], None] = self._open
         self._began = self._act_began = now
-        self._doing: Act | None = None
-        self._message: str | None = None  # what Escape can still un-send
-        self._version = 0
 
     def advance(self, now: float, utc: float) -> None:
         """Let time pass up to `now`; everything due until then happens at its own time."""

@@ -17,7 +17,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from koboshi.core.events import ActionFinished, Context, Moment, RunExited, RunStarted
+from koboshi.core.events import (
+    ActionFinished,
+    Context,
+    Moment,
+    OrderGiven,
+    RunExited,
+    RunStarted,
+)
 from koboshi.errors import JournalDamaged, JournalError
 
 from . import wire
@@ -31,6 +38,8 @@ if TYPE_CHECKING:
 
 #: A segment is closed at this size; a recovery reads one segment, at ≈ 30 MB/s.
 SEGMENT_BYTES = 16 * 1024 * 1024
+#: What no later look would show again.
+_NOT_SEEN_TWICE = (ActionFinished, OrderGiven, RunExited, RunStarted)
 #: Days a segment is kept.
 KEEP_DAYS = 7
 
@@ -69,8 +78,7 @@ class Journal:
         """Write what was seen and what was decided; durable where anything depends on it."""
         lines = [wire.seen_line(event), *(wire.judged_line(d) for d in decisions)]
         admitted = any(d.verdict.admitted for d in decisions)
-        facts = isinstance(event.body, ActionFinished | RunStarted | RunExited)
-        self._append(b"".join(lines), sync=admitted or facts)
+        self._append(b"".join(lines), sync=admitted or isinstance(event.body, _NOT_SEEN_TWICE))
         if isinstance(event.body, ActionFinished):
             self._touched.pop(event.body.key, None)
         if self._size > self._segment_bytes or _day(event.now) > self._name[:10]:

@@ -135,7 +135,7 @@ class Night:
         )
         self.laws = Laws(self.host, self.settings)
         self.faulty = faulty
-        self.look_every = random.uniform(1.0, 3.0)
+        self.look_every = random.uniform(1.5, 5.0)
         self.supervisor: Supervisor | None = None
         self.back_at = 0.0
         self.sessions = 0
@@ -155,9 +155,8 @@ class Night:
 
     def _run(self) -> None:
         self._arm()
-        while self.runtime.monotonic < NIGHT:
-            self._befall()
-            self._live()
+        while self.runtime.monotonic < NIGHT and not self._finished():
+            self._live(befall=True)
         self._dawn()
         while self.runtime.monotonic < NIGHT + MORNING and not self._finished():
             self._live()
@@ -171,10 +170,12 @@ class Night:
     def _finished(self) -> bool:
         return self.agent.running is not None and self.agent.running.done
 
-    def _live(self) -> None:
+    def _live(self, *, befall: bool = False) -> None:
         """One look's worth of time."""
         until = self.runtime.monotonic + self.look_every
         try:
+            if befall:
+                self._befall()
             if self.supervisor is None and self.runtime.monotonic >= self.back_at:
                 self._rise()
             self.runtime.run_until(until)
@@ -337,7 +338,7 @@ class Night:
         running = self.agent.running
         if running is not None and running.dialog is not None:
             self.agent.key("1")
-        elif self.draft_until < 0 and self.agent.person_draft:
+        elif self.draft_until < 0 and self._line_left():
             self._leave_the_box()
         elif running is not None and running.status == "failed" and running.context >= FULL:
             self.agent.key("C-u")
@@ -345,7 +346,14 @@ class Night:
             self.agent.key("Enter")
         if self.supervisor is not None:
             self.laws.acknowledged()
-            self.supervisor.take(OrderGiven(order=Order.ACKNOWLEDGE, by="person"))
+            if not self.supervisor.take(OrderGiven(order=Order.ACKNOWLEDGE, by="person")):
+                self._announce("not accepted: try again")
+
+    def _line_left(self) -> bool:
+        """Whether a line stands in the box that nobody is typing."""
+        busy = self.supervisor is not None and self.supervisor.world.ledger.in_flight()
+        draft = self.agent.running.draft if self.agent.running else ""
+        return bool(self.agent.person_draft or draft) and not busy
 
     # -- at the end -----------------------------------------------------------------------------
 

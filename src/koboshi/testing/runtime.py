@@ -11,6 +11,10 @@ from koboshi.daemon.runtime import shift_after
 from koboshi.store.wire import Boot
 
 
+#: Turns of all tasks within one call: more than any honest night needs, few enough to be told soon.
+MOST_TURNS = 100_000
+
+
 class _Pause:
     """An awaitable that hands its duration to the runtime."""
 
@@ -73,7 +77,11 @@ class FakeRuntime:
 
     def run_until(self, end: float) -> None:
         """Run every task that is due by then, in order of time, and move the clock there."""
+        turns = 0
         while self._queue and self._queue[0][0] <= end:
+            turns += 1
+            if turns > MOST_TURNS:
+                raise RuntimeError(f"tasks go round in circles at {self.monotonic}")
             at, _, work = heapq.heappop(self._queue)
             self.monotonic = max(self.monotonic, at)
             try:

@@ -14,6 +14,7 @@ import time
 import traceback
 
 from .nights import Night
+from .outside import Killed
 
 
 def run_one(seed: int) -> tuple[int, str, str]:
@@ -22,7 +23,7 @@ def run_one(seed: int) -> tuple[int, str, str]:
     trouble = ""
     try:
         night.run()
-    except Exception as error:  # noqa: BLE001 - any bug is a failed seed
+    except (Exception, Killed) as error:  # noqa: BLE001 - any bug is a failed seed
         trouble = f"{type(error).__name__}: {error}"
     return seed, hashlib.sha256(night.journal()).hexdigest()[:16], trouble
 
