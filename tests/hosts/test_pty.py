@@ -16,7 +16,7 @@ from koboshi.hosts.base import Host, Launch
 from koboshi.hosts.pty import PtyHost
 from koboshi.hosts.screens import AvtScreen, GhosttyScreen, Screen, open_screen
 from tests.hosts.contract import HostContract
-from tests.hosts.waiting import program, until, until_text
+from tests.hosts.waiting import kept, program, until, until_text
 
 
 class TestPtyGhostty(HostContract):
@@ -57,6 +57,20 @@ def test_a_look_at_the_moment_of_the_end_has_the_whole_screen(tmp_path: Path) ->
         seen = await host.look(place)
         assert seen.text.rstrip("\n") == "line\nline\nline\ngoodbye"
         await host.close()
+
+    asyncio.run(run())
+
+
+def test_an_agent_does_not_outlive_the_process_that_holds_its_terminal(tmp_path: Path) -> None:
+    """Unlike in tmux: nobody could reach it any more."""
+
+    async def run() -> None:
+        with kept("pty", tmp_path, *program("show")) as keeper:
+            (recorder,) = psutil.Process(keeper.pid).children()
+            (agent,) = recorder.children()
+            keeper.kill()
+            keeper.wait()
+            await until(lambda: not psutil.pid_exists(agent.pid))
 
     asyncio.run(run())
 

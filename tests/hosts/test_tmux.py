@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import secrets
 import signal
@@ -11,21 +10,20 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
-import koboshi.errors
 from koboshi.errors import HostError, HostMissing, PlaceGone
 from koboshi.hosts.base import Host, Key, Launch, Text
 from koboshi.hosts.pty import PtyHost
 from koboshi.hosts.tmux import TmuxHost
 from tests.hosts.contract import HostContract
-from tests.hosts.waiting import content, program, until, until_ended, until_text
+from tests.hosts.waiting import content, kept, program, until, until_ended, until_text
 
 pytestmark = pytest.mark.tmux
 
@@ -49,6 +47,14 @@ def tmux(host: TmuxHost, *args: str) -> str:
     """What a person could say to our server."""
     command = ["tmux", *host._server, *args]  # noqa: SLF001
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def runs(process: psutil.Process) -> bool:
+    """Whether it is there and no zombie."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 class TestTmux(HostContract):
@@ -113,7 +119,7 @@ def test_a_dead_server_means_gone_places_and_a_new_server(tmp_path: Path) -> Non
             old = await host.start(launch("show"))
             server = psutil.Process(int(tmux(host, "display-message", "-p", "#{pid}")))
             server.kill()
-            await until(lambda: not server.is_running() or server.status() == "zombie")
+            await until(lambda: not runs(server))
             with pytest.raises(PlaceGone):
                 await host.look(old)
             new = await host.start(launch("show", "other", agent="other"))
@@ -164,6 +170,21 @@ def test_a_person_who_attaches_does_not_change_the_size(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def test_our_client_takes_no_output_and_has_no_size(tmp_path: Path) -> None:
+    """A second belt: output comes only from the session one is attached to, and ours is the hub."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            await host.start(launch("show"))
+            clients = tmux(host, "list-clients", "-F", "#{session_name} #{client_flags}")
+            (line,) = clients.splitlines()
+            name, _, flags = line.partition(" ")
+            assert name == "koboshi-hub"
+            assert {"control-mode", "no-output", "ignore-size", "UTF-8"} <= set(flags.split(","))
+
+    asyncio.run(run())
+
+
 def test_a_hub_that_somebody_closed_comes_back(tmp_path: Path) -> None:
     """People may press keys in our server."""
 
@@ -208,7 +229,7 @@ def test_nothing_of_ours_can_be_read_by_others(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT])
 def test_the_recorder_outlives_what_a_shutdown_sends(
     number: signal.Signals, tmp_path: Path
 ) -> None:
@@ -224,6 +245,40 @@ def test_the_recorder_outlives_what_a_shutdown_sends(
             assert (await host.look(place)).alive
             await host.end(place, force=False)
             assert (await until_ended(host, place)).signal == signal.SIGTERM
+
+    asyncio.run(run())
+
+
+def test_a_hang_up_reaches_the_program_and_is_recorded(tmp_path: Path) -> None:
+    """The kernel tells the recorder alone; as long as the terminal is there, nothing follows."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            place = await host.start(launch("show"))
+            await until_text(host, place, "pid=")
+            recorder = psutil.Process(place.pid).parent()
+            assert recorder is not None
+            os.kill(recorder.pid, signal.SIGHUP)
+            seen = await until_ended(host, place)
+            assert (seen.code, seen.signal) == (None, signal.SIGHUP)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", ["show", "family"])
+def test_a_program_does_not_outlive_its_terminal(name: str, tmp_path: Path) -> None:
+    """Nobody could reach it any more; one that ignores the hang-up is ended with more force."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            place = await host.start(launch(name))
+            await until_text(host, place, ".")
+            agent = psutil.Process(place.pid)
+            family = [agent, *agent.children()]
+            tmux(host, "kill-session", "-t", "doll")
+            with pytest.raises(PlaceGone):
+                await host.look(place)
+            await until(lambda: not any(map(runs, family)))
 
     asyncio.run(run())
 
@@ -258,21 +313,6 @@ def test_an_agent_without_a_name_or_with_an_odd_one_is_refused(tmp_path: Path) -
 
 
 # -- a supervisor that freezes or dies ---------------------------------------------------------
-
-
-@contextmanager
-def kept(socket: str, state_dir: Path, *argv: str) -> Iterator[subprocess.Popen[str]]:
-    """Another process that keeps an agent, up and looking."""
-    source = Path(koboshi.errors.__file__).parent.parent
-    env = {**os.environ, "PYTHONPATH": str(source)}
-    command = [*program("keeper", socket, state_dir), *argv]
-    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as keeper:
-        try:
-            assert keeper.stdout is not None
-            assert json.loads(keeper.stdout.readline())["pid"]
-            yield keeper
-        finally:
-            keeper.kill()
 
 
 def test_a_frozen_supervisor_does_not_block_its_agent(tmp_path: Path) -> None:

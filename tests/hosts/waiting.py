@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import re
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import koboshi.errors
 from koboshi.core.observations import ScreenSeen
 from koboshi.hosts.base import Host, Place
 
@@ -59,3 +64,18 @@ def number_after(word: str, text: str) -> int:
 def content(path: Path) -> bytes:
     """What is in the file, nothing while it is not there."""
     return path.read_bytes() if path.exists() else b""
+
+
+@contextmanager
+def kept(socket: str, state_dir: Path, *argv: str) -> Iterator[subprocess.Popen[str]]:
+    """Another process that keeps an agent in tmux (or, for the socket `pty`, without), looking."""
+    source = Path(koboshi.errors.__file__).parent.parent
+    env = {**os.environ, "PYTHONPATH": str(source)}
+    command = [*program("keeper", socket, state_dir), *argv]
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as keeper:
+        try:
+            assert keeper.stdout is not None
+            assert json.loads(keeper.stdout.readline())["pid"]
+            yield keeper
+        finally:
+            keeper.kill()

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 
 from koboshi.adapters.decode import decode
 from koboshi.core.engine import happen, step
-from koboshi.core.events import ActionFinished, Ending, Outcome, ScreenRead, ScreenSame, Ticked
+from koboshi.core.events import (
+    ActionFinished,
+    Ending,
+    Outcome,
+    RunExited,
+    ScreenRead,
+    ScreenSame,
+    Ticked,
+)
 from koboshi.performers import Hands, perform, settle
 
 from .coalesce import Coalescer
@@ -86,8 +94,12 @@ class Supervisor:
             sifted = self._coalescer.sift(body, self.world.view)
             if sifted is not None:
                 self.take(sifted)
-        elif body is not None:
+        elif body is not None and not self._old_story(body):
             self.take(body)
+
+    def _old_story(self, body: Body) -> bool:
+        """An ended process is seen ended at every look; it ended once."""
+        return isinstance(body, RunExited) and self.world.view.run.exit is not None
 
     async def look(self) -> None:
         """Look at the agent's terminal and take in what is there."""

@@ -8,6 +8,8 @@ Run by a host as ``python -I -S -X utf8 recorder.py FOLDER``. Three files in FOL
 
 Standard library only, and nothing of koboshi: it runs outside our environment and outlives us.
 No signal that a terminal or a shutdown sends ends it before the status is on disk.
+Only SIGHUP is passed on, because the kernel sends it to nobody else: when the terminal is gone
+for good, the program is asked to end, and made to when it does not listen.
 """
 
 # Importing pathlib would take as long as everything else we do until the fork.
@@ -19,6 +21,7 @@ import contextlib
 import fcntl
 import json
 import os
+import select
 import signal
 import sys
 import termios
@@ -29,8 +32,11 @@ from typing import Any, NoReturn
 #: the host died in between, nothing must start that nobody could find again.
 PATIENCE = 30.0
 
+#: Seconds after the terminal was lost. Nobody can reach a program without one, nor find it again.
+TERM_AFTER, KILL_AFTER = 5.0, 15.0
+
+WAKING = (signal.SIGCHLD, signal.SIGHUP)
 SURVIVED = (
-    signal.SIGHUP,
     signal.SIGINT,
     signal.SIGQUIT,
     signal.SIGTERM,
@@ -47,6 +53,7 @@ def main(folder: str) -> int:
     """Tell the whole story once; returns the exit code by a shell's convention."""
     for number in SURVIVED:
         signal.signal(number, signal.SIG_IGN)
+    signals = open_signals()
     own_terminal()
     launch = read_launch(folder)
     if launch is None:
@@ -58,7 +65,7 @@ def main(folder: str) -> int:
         tell(folder, "status.json", {"error": error})
         return 127
     tell(folder, "child.json", {"pid": pid, "born": born(pid), "started": time.time()})
-    code, killer = decode(wait(pid))
+    code, killer = decode(wait(pid, signals))
     tell(folder, "status.json", {"pid": pid, "code": code, "signal": killer, "ended": utc()})
     return code if code is not None else 128 + (killer or 0)
 
@@ -107,7 +114,7 @@ def become(launch: dict[str, Any], write_end: int) -> NoReturn:
     try:
         os.setpgid(0, 0)
         os.tcsetpgrp(0, os.getpid())  # SIGTTOU is still ignored here, else this would stop us
-        for number in (*SURVIVED, *IGNORED_BY_PYTHON):
+        for number in (*WAKING, *SURVIVED, *IGNORED_BY_PYTHON):
             signal.signal(number, signal.SIG_DFL)
         kept = {name: os.environ[name] for name in launch["keep"] if name in os.environ}
         os.chdir(launch["cwd"])
@@ -118,22 +125,72 @@ def become(launch: dict[str, Any], write_end: int) -> NoReturn:
         os._exit(127)
 
 
-def wait(pid: int) -> int:
-    """Wait for the end of `pid`; a stop that came from the terminal is undone.
+def wait(pid: int, signals: int) -> int:
+    """Wait for the end of `pid`, passing a hang-up on."""
+    blows: list[tuple[float, signal.Signals]] = []
+    while True:
+        pause = max(0.0, blows[0][0] - time.monotonic()) if blows else None
+        woken = read_signals(signals, pause)
+        status = reap(pid)
+        if status is not None:
+            return status
+        if signal.SIGHUP in woken:
+            strike(pid, signal.SIGHUP)
+            blows = blows or last_blows()
+        elif blows and time.monotonic() >= blows[0][0]:
+            strike(pid, blows.pop(0)[1])
+
+
+def reap(pid: int) -> int | None:
+    """The wait status of `pid` if it has ended; a stop that came from the terminal is undone.
 
     No shell sits here that could say `fg`, so that Ctrl-Z would freeze the program for ever.
     SIGSTOP is left alone: somebody meant it.
     """
     while True:
-        _, status = os.waitpid(pid, os.WUNTRACED)
+        found, status = os.waitpid(pid, os.WNOHANG | os.WUNTRACED)
+        if not found:
+            return None
         if not os.WIFSTOPPED(status):
             return status
         if os.WSTOPSIG(status) in STOPPED_BY_TERMINAL:
             # The terminal first: a program that reads in the background stops again at once.
             with contextlib.suppress(OSError):
                 os.tcsetpgrp(0, pid)
-            with contextlib.suppress(OSError):
-                os.killpg(pid, signal.SIGCONT)
+            strike(pid, signal.SIGCONT)
+
+
+def strike(pid: int, number: signal.Signals) -> None:
+    """Signal the program's group, and wake it up if it was stopped."""
+    with contextlib.suppress(OSError):
+        os.killpg(pid, number)
+        os.killpg(pid, signal.SIGCONT)
+
+
+def last_blows() -> list[tuple[float, signal.Signals]]:
+    """What is still to come and when: nothing while the terminal is there."""
+    try:
+        os.tcgetpgrp(0)
+    except OSError:
+        now = time.monotonic()
+        return [(now + TERM_AFTER, signal.SIGTERM), (now + KILL_AFTER, signal.SIGKILL)]
+    return []
+
+
+def open_signals() -> int:
+    """A pipe that says which signals came; the handlers themselves do nothing."""
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    for number in WAKING:
+        signal.signal(number, lambda *_: None)
+    return read_end
+
+
+def read_signals(signals: int, pause: float | None) -> bytes:
+    """The numbers of the signals that came, after at most `pause` seconds."""
+    ready, _, _ = select.select([signals], [], [], pause)
+    return os.read(signals, 512) if ready else b""
 
 
 def decode(status: int) -> tuple[int | None, int | None]:

@@ -1,6 +1,6 @@
-"""A supervisor in small: start an agent in tmux, print its place, and look for ever.
+"""A supervisor in small: start an agent, print its place, and look for ever.
 
-Arguments: socket, state folder, then the agent's argv.
+Arguments: tmux socket or `pty`, state folder, then the agent's argv.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import json
 import sys
 from pathlib import Path
 
-from koboshi.hosts.base import Launch
+from koboshi.hosts.base import Host, Launch
+from koboshi.hosts.pty import PtyHost
 from koboshi.hosts.tmux import TmuxHost
 
 
 async def keep(socket: str, state_dir: str, *argv: str) -> None:
     """Start once, look without end."""
-    host = TmuxHost(socket=socket, state_dir=Path(state_dir))
+    host: Host = TmuxHost(socket=socket, state_dir=Path(state_dir))
+    if socket == "pty":
+        host = PtyHost()
     place = await host.start(Launch(agent="kept", run=1, argv=argv, cwd=state_dir))
     sys.stdout.write(json.dumps({"id": place.id, "pid": place.pid}) + "\n")
     sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""How fast koboshi is. `python -m bench` measures; README.md says what each figure means."""

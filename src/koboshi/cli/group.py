@@ -1,0 +1,115 @@
+"""`koboshi COMMAND`: the commands by name; a module is imported when its command is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from dataclasses import dataclass
+
+import click
+
+from koboshi import __version__
+
+from .printing import complain
+
+#: A word on the command line that cannot be used.
+USAGE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """A command that is not imported yet; `help` is what the list of commands says of it."""
+
+    module: str
+    attribute: str
+    help: str
+
+
+VERBS: dict[str, Verb] = {
+    name: Verb(module=f"koboshi.cli.{name}", attribute=name, help=text)
+    for name, text in {
+        "demo": "Live through one bad night in at most 90 seconds.",
+        "events": "Print what was seen of an agent, oldest first.",
+        "inspect": "Say what a screen shows.",
+        "replay": "Decide a journal again and show what would differ.",
+        "rules": "List the rules, or show the page of one.",
+        "why": "Tell why something was done, or was not.",
+    }.items()
+}
+
+_EPILOG = """\b
+Examples:
+  koboshi demo
+  koboshi why NAME
+  koboshi events NAME --follow
+
+\b
+Exit codes: 0 fine · 1 a difference or a failed check was found
+2 the input cannot be used · 3 the journal cannot be used
+4 a terminal, the disk or a permission is missing · 130 Ctrl-C
+"""
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name and imports one when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """All commands, by name."""
+        return sorted(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name, imported now."""
+        verb = VERBS.get(cmd_name)
+        if verb is None:
+            return None
+        command: click.Command = getattr(importlib.import_module(verb.module), verb.attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in `--help`, without importing what is listed."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, VERBS[name].help) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="koboshi %(version)s")
+def koboshi() -> None:
+    """Keep coding agents on their feet while nobody watches."""
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; click's own complaints look like all others."""
+    if "_KOBOSHI_COMPLETE" in os.environ:
+        koboshi.main(arguments, prog_name="koboshi")  # completion of the shell; does not return
+    _lenient()
+    try:
+        # Not `koboshi.main`: it writes a line of its own at Ctrl-C.
+        with koboshi.make_context("koboshi", arguments or ["--help"]) as context:
+            koboshi.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "koboshi"
+        complain(_lower(error.format_message()), f"try '{path} --help'")
+        return USAGE
+    except click.ClickException as error:
+        complain(_lower(error.format_message()))
+        return USAGE
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else int(done.code is not None)
+    return 0
+
+
+def _lenient() -> None:
+    """A stream that cannot say a character says its number; help pages are not ASCII."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _lower(message: str) -> str:
+    return message[:1].lower() + message[1:].rstrip(".")

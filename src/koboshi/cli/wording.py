@@ -1,0 +1,105 @@
+"""Events, actions and verdicts in words, one line each."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from koboshi.core import actions as do
+from koboshi.core import events as on
+from koboshi.core.gate import Verdict
+from koboshi.core.readings import Reading
+
+SEVERITY_COLOURS = {on.Severity.P0: "red", on.Severity.P1: "yellow", on.Severity.P2: ""}
+
+
+def event_words(body: on.Body) -> str:
+    """What happened."""
+    match body:
+        case on.RunStarted():
+            where = f" in {body.place}" if body.place else ""
+            pid = f", pid {body.pid}" if body.pid is not None else ""
+            return f"run {body.run} started ({body.origin.value}){where}{pid}"
+        case on.RunExited():
+            return _exit_words(body)
+        case on.ScreenRead():
+            return f"screen: {_reading_words(body.reading)}"
+        case on.ScreenSame():
+            return "the screen shows the same"
+        case on.HookRead():
+            about = " ".join(part for part in (body.tool, body.subject) if part)
+            status = f" → {body.status.value}" if body.status else ""
+            return f"hook {body.word}{f' ({about})' if about else ''}{status}"
+        case on.PersonTyped():
+            return "a person typed"
+        case on.OrderGiven():
+            return f"{body.by or 'a person'} said: {body.order.value}"
+        case on.ActionFinished():
+            ending = f"{body.outcome.ending.value}{_why(body.outcome.why)}"
+            return f"{action_words(body.action)} – {ending}"
+        case on.SupervisorStarted():
+            doubts = f"; in doubt: {', '.join(body.doubts)}" if body.doubts else ""
+            return f"a supervisor took over{doubts}"
+        case on.Ticked():
+            return "time passed"
+    assert_never(body)
+
+
+def _exit_words(body: on.RunExited) -> str:
+    how = f"exit code {body.code}" if body.code is not None else "nobody knows how"
+    if body.signal is not None:
+        how = f"signal {body.signal}"
+    return f"run {body.run} ended: {how}{', as meant' if body.meant else ''}"
+
+
+def _reading_words(reading: Reading) -> str:
+    parts = [reading.status.value]
+    if reading.prompt is not None:
+        about = f" ({reading.prompt.subject})" if reading.prompt.subject else ""
+        parts.append(f"{reading.prompt.question}{about}")
+    elif reading.reason:
+        parts.append(reading.reason.replace("_", " "))
+    if reading.context is not None:
+        parts.append(f"context {reading.context.used:g} %")
+    if reading.limit is not None:
+        parts.append(f"{reading.limit.kind} limit")
+    if reading.error is not None:
+        parts.append(f"error {reading.error.code}")
+    if reading.draft:
+        parts.append("a half-typed line")
+    return " · ".join(parts)
+
+
+def action_words(action: do.Action) -> str:
+    """What was to be done."""
+    match action:
+        case do.Answer():
+            return f"answer question {action.nth} of run {action.run} with {action.choice.value!r}"
+        case do.Send():
+            return f"send {action.text!r} to run {action.run}"
+        case do.Refresh():
+            return f"refresh run {action.run} ({action.why})"
+        case do.Checkpoint():
+            return f"save the work of run {action.run} as {action.name!r}"
+        case do.Stop():
+            return f"stop run {action.run}"
+        case do.Start():
+            return f"start run {action.run} ({action.origin.value})"
+        case do.Load():
+            return f"load {action.name!r} into run {action.run}"
+        case do.Notify():
+            return f"tell a person: {action.text}"
+        case do.Escalate():
+            up = " (and give up until then)" if action.gives_up else ""
+            return f"ask a person: {action.text}{up}"
+    assert_never(action)
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """What the gate said, and why."""
+    if verdict.admitted:
+        return "admitted"
+    return f"held, {verdict.word.value}{_why(verdict.why)}"
+
+
+def _why(why: str) -> str:
+    return f": {why}" if why else ""

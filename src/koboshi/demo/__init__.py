@@ -1,0 +1,1 @@
+"""The demo: a bad night in under 90 seconds, with a real terminal and a scripted agent."""

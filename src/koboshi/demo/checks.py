@@ -1,0 +1,148 @@
+"""What should have happened, each read back from the journal and from the agent's own record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from koboshi.core.actions import Action, Answer, Checkpoint, Escalate, Load, Send, Start, Stop
+from koboshi.core.events import (
+    ActionFinished,
+    Ending,
+    Origin,
+    RunExited,
+    RunStarted,
+    ScreenRead,
+    SupervisorStarted,
+)
+from koboshi.core.readings import Status
+from koboshi.store import wire
+from koboshi.store.journal import Line
+
+
+#: What the scripted agent says when its script is through.
+FINISHED = "Everything is done."
+
+
+@dataclass(slots=True)
+class Story:
+    """A journal, sorted by what the checks ask for."""
+
+    done: list[tuple[int, Action]] = field(default_factory=list)  #: (event number, action)
+    decided: list[tuple[str, Action]] = field(default_factory=list)  #: (rule code, admitted action)
+    runs: list[tuple[int, RunStarted]] = field(default_factory=list)
+    exits: list[tuple[int, RunExited]] = field(default_factory=list)
+    lives: list[SupervisorStarted] = field(default_factory=list)
+    screens: list[ScreenRead] = field(default_factory=list)
+    sent_at: dict[str, float] = field(default_factory=dict)  #: key → UTC of the outcome
+
+
+def read_story(lines: list[Line]) -> Story:
+    """Sort a journal."""
+    story = Story()
+    for line in lines:
+        record = line.record
+        if isinstance(record, wire.Judged) and record.decision.verdict.admitted:
+            story.decided.append((record.decision.finding.code, record.decision.action))
+        if isinstance(record, wire.Seen):
+            _sort(story, record)
+    return story
+
+
+def _sort(story: Story, record: wire.Seen) -> None:
+    seq, body = record.event.seq, record.event.body
+    match body:
+        case ActionFinished(outcome=outcome, action=action):
+            if outcome.ending is Ending.DONE:
+                story.done.append((seq, action))
+                story.sent_at[body.key] = record.event.now.utc
+        case RunStarted():
+            story.runs.append((seq, body))
+        case RunExited():
+            story.exits.append((seq, body))
+        case SupervisorStarted():
+            story.lives.append(body)
+        case ScreenRead():
+            story.screens.append(body)
+
+
+def _sends(story: Story, code: str) -> list[Send]:
+    keys = {a.key for c, a in story.decided if c == code}
+    return [a for _, a in story.done if isinstance(a, Send) and a.key in keys]
+
+
+def nudged(story: Story) -> bool:
+    """Left idle, it was told to go on."""
+    return bool(_sends(story, "IDL001"))
+
+
+def answered_once(story: Story) -> bool:
+    """Two dialogs with the same words: two answers, one each, and no third."""
+    answers = [a for c, a in story.decided if c == "PRM001" and isinstance(a, Answer)]
+    keys = [a.key for a in answers]
+    return len(keys) == len(set(keys)) == 2  # noqa: PLR2004 - as many as night.toml asks
+
+
+def left_to_person(story: Story) -> bool:
+    """What nobody allowed was left to a person."""
+    return any(c == "PRM002" and isinstance(a, Escalate) for c, a in story.decided)
+
+
+def refreshed(story: Story) -> bool:
+    """Context nearly full: saved, ended, started fresh, loaded, in that order."""
+    fresh = [seq for seq, run in story.runs if run.origin is Origin.FRESH]
+    wanted = [[seq for seq, a in story.done if isinstance(a, k)] for k in (Checkpoint, Stop, Load)]
+    if not fresh or not all(wanted):
+        return False
+    save, stop, load = (seqs[0] for seqs in wanted)
+    return save < stop < fresh[0] < load
+
+
+def retried(story: Story) -> bool:
+    """The failed turn was taken up again."""
+    return bool(_sends(story, "ERR001"))
+
+
+def resumed(story: Story) -> bool:
+    """Killed by a signal, it came back with its session."""
+    killed = [seq for seq, gone in story.exits if gone.signal == 9]  # noqa: PLR2004 - SIGKILL
+    back = [seq for seq, run in story.runs if run.origin is Origin.RESUMED]
+    starts = [a for _, a in story.done if isinstance(a, Start) and a.origin is Origin.RESUMED]
+    return bool(killed and back and starts) and killed[0] < back[0]
+
+
+def limit_waited_out(story: Story) -> bool:
+    """One message after the reset, and none before."""
+    sends = _sends(story, "LIM002")
+    limits = [s.reading.limit for s in story.screens if s.reading.status is Status.LIMITED]
+    resets = [limit.resets_at for limit in limits if limit and limit.resets_at]
+    return len(sends) == 1 and bool(resets) and story.sent_at[sends[0].key] >= max(resets)
+
+
+def taken_over(story: Story) -> bool:
+    """A second supervisor took over from the journal."""
+    return len(story.lives) > 1
+
+
+def finished(story: Story) -> bool:
+    """The agent said that all is done."""
+    return bool(story.screens) and story.screens[-1].reading.status is Status.IDLE and any(
+        FINISHED in line for line in story.screens[-1].reading.lines
+    )
+
+
+Check = Callable[[Story], bool]
+
+#: What is shown for it, and how it is proven.
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("sat idle with work left, and was told to go on", nudged),
+    ("asked twice in the same words, and was answered once each", answered_once),
+    ("asked for what nobody allowed, and a person was called", left_to_person),
+    ("filled its context, and was saved, restarted and given its note", refreshed),
+    ("failed on the API, and was told to try again", retried),
+    ("was killed, and came back with its session", resumed),
+    ("hit a usage limit, and went on once, after the reset", limit_waited_out),
+    ("finished its work", finished),
+)
+#: Only where the agent outlives its supervisor.
+SURVIVAL: tuple[str, Check] = ("lost its supervisor to kill -9, and got another", taken_over)

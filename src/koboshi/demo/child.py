@@ -1,0 +1,95 @@
+"""The supervisor process of the demo: `python -m koboshi.demo.child SPEC`. It may be killed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from koboshi.core.actions import Mode
+from koboshi.core.settings import Settings
+from koboshi.daemon.solo import Post, watch_over
+from koboshi.errors import HostError
+from koboshi.hosts.base import Key
+from koboshi.performers import Program
+
+from .checks import FINISHED
+
+if TYPE_CHECKING:
+    from koboshi.daemon.supervisor import Supervisor
+    from koboshi.hosts.base import Host
+
+#: A night's waits, compressed; the proportions are those of a real one.
+SETTINGS = Settings(
+    mode=Mode.AUTO,
+    allow=("npm test",),
+    idle_after=3.0,
+    send_cooldown=2.0,
+    answer_cooldown=0.5,
+    failed_base=2.0,
+    quiet=0.5,
+    refresh_gap=5.0,
+    backoff_base=1.0,
+    limit_slack=0.5,
+    person_hold=2.0,
+    run_max=0.0,
+)
+#: Seconds the person of the demo needs to answer, and the key that refuses.
+PERSON_TAKES, REFUSE = 2.0, "3"
+
+
+def make_host(spec: dict[str, Any]) -> Host:
+    """The terminal the parent chose."""
+    if spec["host"] == "tmux":
+        from koboshi.hosts.tmux import TmuxHost  # noqa: PLC0415
+
+        return TmuxHost(spec["socket"], state_dir=Path(spec["host_state"]))
+    from koboshi.hosts.pty import PtyHost  # noqa: PLC0415
+
+    return PtyHost()
+
+
+async def _refuse(supervisor: Supervisor) -> None:
+    """The person of the demo: says no to what was escalated."""
+    await supervisor.runtime.sleep(PERSON_TAKES)
+    place = supervisor.place
+    if place is not None and supervisor.world.view.question is not None:
+        await supervisor.hands.host.type(place, (Key(name=REFUSE),))
+
+
+def _announce(supervisor: Supervisor, text: str) -> None:
+    if " asks: " in text:
+        supervisor.runtime.spawn(_refuse(supervisor))
+
+
+def _finished(supervisor: Supervisor) -> bool:
+    return any(FINISHED in line for line in supervisor.world.view.context.lines)
+
+
+async def main(spec: dict[str, Any]) -> None:
+    """Look after the scripted agent until it is done."""
+    host = make_host(spec)
+    post = Post(
+        agent=spec["agent"],
+        agent_type="scripted",
+        program=Program(argv=tuple(spec["argv"]), cwd=spec["cwd"]),
+        state=Path(spec["state"]),
+        settings=SETTINGS,
+        hooks=Path(spec["hooks"]),
+    )
+    try:
+        await watch_over(post, host, enough=_finished, announce=_announce)
+    finally:
+        await host.close()
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main(msgspec.json.decode(Path(sys.argv[1]).read_bytes())))
+    except HostError as error:
+        sys.exit(f"koboshi: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

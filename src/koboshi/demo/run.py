@@ -1,0 +1,154 @@
+"""The demo's parent: starts the supervisor, follows its journal, kills it once, and checks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from koboshi.errors import HostError, JournalError
+from koboshi.store.journal import Line, read
+from koboshi.store.paths import journal_dir
+from koboshi.store.shelves import DiskShelf
+
+from .checks import CHECKS, SURVIVAL, Check, read_story
+from .timeline import Entry, entries
+
+#: Seconds after which the demo has failed, and between two looks at the journal.
+LONGEST, LOOK_EVERY = 90.0, 0.2
+#: Seconds the agent is left without a supervisor.
+ORPHANED = 1.5
+#: The finding after which the supervisor is killed.
+KILL_AFTER = "LIM001"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One thing that should have happened, and whether it did."""
+
+    text: str
+    held: bool
+
+
+class Demo:
+    """One run of the demo."""
+
+    def __init__(self, *, agent: str, state: Path, work: Path, host: str) -> None:
+        self.agent, self.host = agent, host
+        self._work = work
+        self._shelf = DiskShelf(journal_dir(state, agent))
+        self._spec: dict[str, Any] = {
+            "agent": agent,
+            "host": host,
+            "socket": f"koboshi-{agent}",
+            "host_state": str(work / "host"),
+            "state": str(state),
+            "cwd": str(work),
+            "hooks": str(work / "agent" / "hooks.jsonl"),
+            "argv": [
+                *(sys.executable, "-m", "koboshi.scripted"),
+                *("--script", str(work / "night.toml"), "--state", str(work / "agent")),
+            ],
+        }
+        self._shown = 0
+        self._killed = host != "tmux"
+        self._begun = time.monotonic()
+
+    def run(self, show: Callable[[float, Entry], None]) -> None:
+        """Live through the night; HostError when the supervisor cannot."""
+        self._prepare()
+        deadline = self._begun + LONGEST
+        with self._supervisor() as child:
+            while child.poll() is None and time.monotonic() < deadline:
+                time.sleep(LOOK_EVERY)
+                self._show(show)
+                if not self._killed and self._limited():
+                    break
+            self._must_have_ended_well(child, deadline)
+        if child.returncode == 0 or time.monotonic() >= deadline:
+            return
+        self._go_on(show, deadline)
+
+    def _go_on(self, show: Callable[[float, Entry], None], deadline: float) -> None:
+        """The supervisor is dead, the agent is not: a new one takes over."""
+        show(time.monotonic() - self._begun, Entry(at=0, mark="kill -9", text="the supervisor"))
+        self._killed = True
+        time.sleep(ORPHANED)
+        with self._supervisor() as child:
+            while child.poll() is None and time.monotonic() < deadline:
+                time.sleep(LOOK_EVERY)
+                self._show(show)
+            self._must_have_ended_well(child, deadline)
+        self._show(show)
+
+    def results(self) -> list[Result]:
+        """Each check, read back from the journal."""
+        story = read_story(self._lines())
+        wanted: list[tuple[str, Check]] = [*CHECKS]
+        if self.host == "tmux":
+            wanted.insert(-1, SURVIVAL)
+        return [Result(text=text, held=check(story)) for text, check in wanted]
+
+    def seconds(self) -> float:
+        """How long it took."""
+        return time.monotonic() - self._begun
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        self._work.mkdir(parents=True, exist_ok=True)
+        script = files("koboshi.demo").joinpath("night.toml").read_text(encoding="utf-8")
+        (self._work / "night.toml").write_text(script, encoding="utf-8")
+        (self._work / "spec.json").write_bytes(msgspec.json.encode(self._spec))
+
+    @contextmanager
+    def _supervisor(self) -> Iterator[subprocess.Popen[bytes]]:
+        """A supervisor in a process of its own, gone for good when the block ends."""
+        argv = (sys.executable, "-m", "koboshi.demo.child", str(self._work / "spec.json"))
+        with (self._work / "supervisor.log").open("ab") as log:
+            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # noqa: S603
+        try:
+            yield child
+        finally:
+            child.kill()
+            child.wait()
+
+    def _must_have_ended_well(self, child: subprocess.Popen[bytes], deadline: float) -> None:
+        if child.poll() in (None, 0) or time.monotonic() >= deadline:
+            return
+        said = (self._work / "supervisor.log").read_text(encoding="utf-8", errors="replace")
+        last = said.strip().rpartition("\n")[2]
+        raise HostError(f"expected the supervisor to go on, and it ended: {last or 'no word'}")
+
+    def _lines(self) -> list[Line]:
+        try:
+            return list(read(self._shelf))
+        except (JournalError, FileNotFoundError):
+            return []  # a segment is being made this moment
+
+    def _limited(self) -> bool:
+        return any(code == KILL_AFTER for code, _ in read_story(self._lines()).decided)
+
+    def _show(self, show: Callable[[float, Entry], None]) -> None:
+        told = list(entries(iter(self._lines())))
+        start = told[0].at if told else 0.0
+        for entry in told[self._shown :]:
+            show(entry.at - start, entry)
+        self._shown = max(self._shown, len(told))
+
+
+def end_server(demo_agent: str) -> None:
+    """End the demo's own tmux server; other servers have other sockets."""
+    tmux = shutil.which("tmux")
+    if tmux is not None:
+        argv = (tmux, "-L", f"koboshi-{demo_agent}", "kill-server")
+        subprocess.run(argv, check=False, capture_output=True)  # noqa: S603

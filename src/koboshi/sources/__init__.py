@@ -1,0 +1,1 @@
+"""Coroutines that bring observations to a supervisor."""
