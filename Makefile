@@ -84,6 +84,10 @@ fmt: $(DEV) ## format, and fix what the linter can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+.PHONY: docs
+docs: $(DEV) ## write the pages that come from code: rules, command line, status table
+	$(BIN)/python scripts/gen_docs.py
+
 .PHONY: pins
 pins: ## renew constraints.txt
 	@scripts/provision pins

@@ -26,7 +26,7 @@ RUNGS: tuple[tuple[str, ...], ...] = (
     ("plugins",),
     ("daemon",),
     ("scripted",),
-    ("testing",),
+    ("testing", "demo"),
     ("cli", "web", "fleet"),
     ("__main__",),
 )

@@ -1,4 +1,4 @@
-"""koboshi keeps coding agents on their feet while nobody watches. Start reading in `core/engine.py`."""
+"""koboshi keeps coding agents on their feet. Start reading in `core/engine.py`."""
 
 __all__ = ["__version__"]
 

@@ -50,7 +50,7 @@ class Adapter(Protocol):
         ...
 
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:
-        """The keys that pick the option of that meaning from where the selection stands; None: there is none."""
+        """The keys that pick the option of that meaning; None: there is no such option."""
         ...
 
     def clean_exit(self, code: int | None, signal: int | None) -> bool:

@@ -35,7 +35,7 @@ _MARK_COLUMNS = 8
 )
 @click.option("--keep", is_flag=True, help="Keep the demo's work folder.")
 def demo(host: str, *, keep: bool) -> None:
-    """Watch koboshi bring a scripted agent through a bad night, in under 90 seconds.
+    r"""Watch koboshi bring a scripted agent through a bad night, in under 90 seconds.
 
     Exits 0 only if everything that should have happened did, read back from the journal.
 
@@ -43,8 +43,8 @@ def demo(host: str, *, keep: bool) -> None:
     Example:
       koboshi demo
     """
-    from koboshi.demo.run import Demo, end_server  # noqa: PLC0415
-    from koboshi.store.paths import state_dir  # noqa: PLC0415
+    from koboshi.demo.run import Demo, end_server
+    from koboshi.store.paths import state_dir
 
     chosen = _choose(host)
     agent = time.strftime("demo-%m%d-%H%M%S")
@@ -80,7 +80,7 @@ def _choose(host: str) -> str:
 
 
 def _show(at: float, entry: Entry) -> None:
-    from koboshi.scripted.drawing import clean, cut  # noqa: PLC0415
+    from koboshi.scripted.drawing import clean, cut
 
     columns = shutil.get_terminal_size((100, 24)).columns
     mark = click.style(f"{entry.mark:<{_MARK_COLUMNS}}", fg=_COLOURS.get(entry.mark, "yellow"))

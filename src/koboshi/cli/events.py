@@ -126,6 +126,8 @@ def _print(event: Event, *, as_json: bool) -> None:
         say(to_json(event_facts(event)))
         return
     time_of_day = f"{day(event.now.utc)[5:]} {clock(event.now.utc)}"
-    words = f"{time_of_day} {event.id} {event.severity.value} {event.type}  {event_words(event.body)}"
+    words = (
+        f"{time_of_day} {event.id} {event.severity.value} {event.type}  {event_words(event.body)}"
+    )
     row, room = plain(words), columns()
     say(paint(row if room is None else clip(row, room), SEVERITY_COLOURS[event.severity]))

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from .printing import plain, say, to_json
+
 if TYPE_CHECKING:
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Reading
@@ -27,11 +29,7 @@ Exit codes: 0 every screen was judged (also as unknown) · 2 the input cannot be
 """
 
 _MAX_BYTES = 16 * 1024 * 1024  # a screen has some kilobytes; this is not one
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _GAP = re.compile(r" {4,}")
-_C1 = {
-    code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)
-}  # JSON may hold them, a terminal obeys them
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
 _JUNK_SHARE = 0.1  # of characters no terminal shows; more is not text
 
@@ -78,7 +76,7 @@ def _inspect_one(file: str, agent: str | None, at: float | None, *, as_json: boo
     reader = adapter(agent)
     text = _text(_read_all(file), _shown(file))
     reading = reader.read(ScreenSeen(text=text, utc=at))
-    _print(_json(reading) if as_json else describe(reading))
+    say(_json(reading) if as_json else describe(reading))
     sys.stdout.buffer.flush()
     return True
 
@@ -100,7 +98,7 @@ def _inspect_lines(file: str, agent: str | None) -> bool:
                 _complain(f"{_shown(file)}, line {number}: {error}")
                 clean = False
                 continue
-            _print(_json(reading))
+            say(_json(reading))
     sys.stdout.buffer.flush()
     if not number:
         raise InputError(f"{_shown(file)}: expected a JSON object per line, found nothing")
@@ -137,7 +135,7 @@ def contract(reading: Reading) -> dict[str, Any]:
 
 
 def _json(reading: Reading) -> str:
-    return json.dumps(contract(reading), ensure_ascii=False).translate(_C1)
+    return to_json(contract(reading))
 
 
 def describe(reading: Reading) -> str:
@@ -171,7 +169,7 @@ def describe(reading: Reading) -> str:
 
 def _row(label: str, text: str) -> str:
     """A label and its text; nothing in it moves the reader's own terminal."""
-    rows = (_UNPRINTABLE.sub("\ufffd", row) for row in text.split("\n"))
+    rows = map(plain, text.split("\n"))
     return f"{label + ':':<10}" + ("\n" + " " * 10).join(rows)
 
 
@@ -301,11 +299,6 @@ def _number(record: dict[str, Any], key: str) -> float | None:
 
 def _shown(file: str) -> str:
     return "stdin" if file == "-" else file
-
-
-def _print(text: str) -> None:
-    # Lone surrogates come out as JSON escapes; the locale may be C.
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
 
 
 def _complain(message: str) -> None:

@@ -101,9 +101,7 @@ def _chain_words(chain: Chain, room: int) -> str:
     head = f"{clock(chain.decision.now.utc)} {finding.code} {finding.name}"
     first, *more = wrap(plain(head), room)
     rows = [paint(first, SEVERITY_COLOURS[finding.severity]), *more]
-    rows.append(
-        labelled("seen", plain(f"{chain.cause.id} {event_words(chain.cause.body)}"), room)
-    )
+    rows.append(labelled("seen", plain(f"{chain.cause.id} {event_words(chain.cause.body)}"), room))
     rows += [labelled("", plain(line.strip()), room, mark="│ ") for line in finding.evidence]
     rows.append(labelled("found", plain(finding.message), room))
     rows.append(labelled("action", plain(action_words(chain.decision.action)), room))

@@ -10,8 +10,8 @@ import enum
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .events import Origin, Severity  # noqa: TC001 - msgspec resolves these at run time
-from .readings import Meaning  # noqa: TC001
+from .events import Origin, Severity
+from .readings import Meaning
 
 
 class Safety(enum.Enum):
@@ -30,166 +30,141 @@ class Mode(enum.IntEnum):
     AUTO = 2  #: Keep, and answer questions by policy
 
 
+class Intent:
+    """What all actions have: a kind, the harm if wrong, and the mode it takes."""
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    safety: ClassVar[Safety] = Safety.SAFE
+    mode: ClassVar[Mode] = Mode.KEEP
+
+    @property
+    def key(self) -> str:
+        """One per occasion: the same question, attempt or incident gives the same key."""
+        return self._about()
+
+    def _about(self) -> str:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Intent):
     """Pick the option of that meaning in the nth question of the run."""
 
     kind: ClassVar[str] = "answer"
-    safety: ClassVar[Safety] = Safety.SAFE
     mode: ClassVar[Mode] = Mode.AUTO
-
     run: int
     nth: int
     fingerprint: str
     choice: Meaning
 
-    @property
-    def key(self) -> str:
-        """One per question, not per wording."""
+    def _about(self) -> str:
         return f"{self.run}.question{self.nth}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Send:
+class Send(Intent):
     """Type a message and submit it."""
 
     kind: ClassVar[str] = "send"
-    safety: ClassVar[Safety] = Safety.SAFE
-    mode: ClassVar[Mode] = Mode.KEEP
-
     run: int
     text: str
     about: str
 
-    @property
-    def key(self) -> str:
-        """One per occasion."""
+    def _about(self) -> str:
         return f"{self.run}.{self.about}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refresh:
+class Refresh(Intent):
     """Begin the save → exit → start → load sequence; the RFR rules walk it."""
 
     kind: ClassVar[str] = "refresh"
-    safety: ClassVar[Safety] = Safety.SAFE
-    mode: ClassVar[Mode] = Mode.KEEP
-
     run: int
     nth: int
     why: str
 
-    @property
-    def key(self) -> str:
-        """One per attempt at a refresh."""
+    def _about(self) -> str:
         return f"{self.run}.refresh{self.nth}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
+class Checkpoint(Intent):
     """Have the agent save its work under `name`, and see that it did."""
 
     kind: ClassVar[str] = "checkpoint"
-    safety: ClassVar[Safety] = Safety.SAFE
-    mode: ClassVar[Mode] = Mode.KEEP
-
     run: int
     name: str
     about: str
 
-    @property
-    def key(self) -> str:
-        """One per attempt."""
+    def _about(self) -> str:
         return f"{self.run}.{self.about}.save"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
+class Stop(Intent):
     """End the process: its own way first, then SIGTERM, then SIGKILL."""
 
     kind: ClassVar[str] = "stop"
-    safety: ClassVar[Safety] = Safety.SAFE
-    mode: ClassVar[Mode] = Mode.KEEP
-
     run: int
     about: str
 
-    @property
-    def key(self) -> str:
-        """One per attempt."""
+    def _about(self) -> str:
         return f"{self.run}.{self.about}.stop"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class Start(Intent):
     """Start run number `run`. Every one counts against the restart budget (law 6)."""
 
     kind: ClassVar[str] = "start"
-    safety: ClassVar[Safety] = Safety.SAFE
-    mode: ClassVar[Mode] = Mode.KEEP
-
     run: int
     origin: Origin
     session: str = ""
     nth: int = 0
 
-    @property
-    def key(self) -> str:
-        """One per attempt at that run."""
+    def _about(self) -> str:
         return f"{self.run}.start{self.nth}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class Load(Intent):
     """Hand the saved work to a fresh run, and see that it arrived."""
 
     kind: ClassVar[str] = "load"
-    safety: ClassVar[Safety] = Safety.SAFE
-    mode: ClassVar[Mode] = Mode.KEEP
-
     run: int
     name: str
     nth: int
 
-    @property
-    def key(self) -> str:
-        """One per attempt."""
+    def _about(self) -> str:
         return f"{self.run}.load{self.nth}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notify:
+class Notify(Intent):
     """Tell whoever listens; needs no answer."""
 
     kind: ClassVar[str] = "notify"
-    safety: ClassVar[Safety] = Safety.SAFE
     mode: ClassVar[Mode] = Mode.OBSERVE
-
     about: str
     text: str
     severity: Severity
 
-    @property
-    def key(self) -> str:
-        """One per occasion."""
+    def _about(self) -> str:
         return f"{self.about}.notify"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Escalate:
+class Escalate(Intent):
     """Ask a person to act; `text` says in one line what is needed of them."""
 
     kind: ClassVar[str] = "escalate"
-    safety: ClassVar[Safety] = Safety.SAFE
     mode: ClassVar[Mode] = Mode.OBSERVE
-
     about: str
     text: str
     gives_up: bool = False  #: no restart until a person acknowledges
 
-    @property
-    def key(self) -> str:
-        """One per occasion."""
+    def _about(self) -> str:
         return f"{self.about}.escalate"
 
 

@@ -36,9 +36,13 @@ def resolve(view: View, now: Moment) -> Ruling:
     if screen.status is Status.STARTING:
         return _blank(view, screen, now)
     if _frozen_after_end(view, screen, hook, now):
-        return Status.UNKNOWN, "contradiction: the screen says working, a hook said the turn ended", (
-            *screen.evidence,
-            hook.reason if hook else "",
+        return (
+            Status.UNKNOWN,
+            "contradiction: the screen says working, a hook said the turn ended",
+            (
+                *screen.evidence,
+                hook.reason if hook else "",
+            ),
         )
     return screen.status, screen.reason, screen.evidence
 

@@ -26,7 +26,7 @@ One World per agent: the cost of a step does not depend on how many agents there
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .events import Event
@@ -46,7 +46,7 @@ class World:
 
     view: View
     rules: tuple[Rule, ...]
-    ledger: Ledger = Ledger()
+    ledger: Ledger = field(default_factory=Ledger)
     seq: int = 0  #: number of the last event
 
 

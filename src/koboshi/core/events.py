@@ -7,10 +7,11 @@ An `Event` is an envelope (number, time, context) around a body. Bodies are the 
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from .readings import Reading, Status  # noqa: TC001 - msgspec resolves these at run time
+from .readings import Reading, Status
 
 if TYPE_CHECKING:
     from .actions import Action
@@ -155,26 +156,20 @@ Body = (
     | Ticked
 )
 
-#: Wire name of each body. Names are never reused.
+#: Wire name of each body: its class name in lower case, with hyphens. Never renamed, never reused.
 BODY_TYPES: dict[str, type[Body]] = {
-    "run-started": RunStarted,
-    "run-exited": RunExited,
-    "screen-read": ScreenRead,
-    "screen-same": ScreenSame,
-    "hook-read": HookRead,
-    "person-typed": PersonTyped,
-    "order-given": OrderGiven,
-    "action-finished": ActionFinished,
-    "supervisor-started": SupervisorStarted,
-    "ticked": Ticked,
+    re.sub(r"(?<=.)([A-Z])", r"-\1", cls.__name__).lower(): cls for cls in get_args(Body)
 }
 _WIRE_NAMES: dict[type, str] = {cls: name for name, cls in BODY_TYPES.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """A time: `at` never goes back and is what ages are measured with (law 7), `utc` is for people
-    and for instants such as "resets at"."""
+    """A time, on two clocks.
+
+    `at` never goes back and is what ages are measured with (law 7); `utc` is for people and for
+    instants such as "resets at".
+    """
 
     at: float
     utc: float

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from . import actions as do
 from .arbiter import resolve
 from .events import (
     ActionFinished,
-    Ending,
     HookRead,
     Order,
     OrderGiven,
@@ -26,6 +24,7 @@ from .events import (
     SupervisorStarted,
     Ticked,
 )
+from .outcomes import charged, finished
 from .readings import Status
 from .status import settle
 from .view import (
@@ -34,7 +33,6 @@ from .view import (
     Clue,
     Exit,
     Question,
-    Refreshing,
     Run,
     Sight,
     Source,
@@ -70,7 +68,7 @@ def fold(view: View, event: Event) -> View:
         case RunExited():
             after = _believe(_exited(view, body, now), now)
         case ActionFinished():
-            after = _finished(view, body, now)
+            after = finished(view, body, now)
         case PersonTyped():
             after = evolve(view, person_at=now.at)
         case OrderGiven():
@@ -118,7 +116,7 @@ def _entered(view: View, status: Status, now: Moment) -> Tally:
 
 
 def _with_clue(view: View, clue: Clue) -> tuple[Clue, ...]:
-    """The clues with that one in its source's place; `since` survives when the claim is the same."""
+    """The clues with that one in its source's place; the same claim keeps its `since`."""
     old = view.clue(clue.source)
     if old is not None and old.status is clue.status:
         clue = evolve(clue, since=old.since)
@@ -260,14 +258,8 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
         window=None,
         refresh=refresh,
         tally=tally,
-        restarts=_charged(view, now) if body.origin is not Origin.FIRST else view.restarts,
+        restarts=charged(view, now) if body.origin is not Origin.FIRST else view.restarts,
     )
-
-
-def _charged(view: View, now: Moment) -> tuple[float, ...]:
-    """The restarts that still count, and one more."""
-    start = now.at - view.settings.period
-    return (*(at for at in view.restarts if at > start), now.at)
 
 
 def _exited(view: View, body: RunExited, now: Moment) -> View:
@@ -321,82 +313,3 @@ def _ordered(view: View, body: OrderGiven) -> View:
             tally = evolve(tally, settled=settled)
             return evolve(view, given_up=False, restarts=(), tally=tally)
     assert_never(body.order)
-
-
-# -- outcomes ---------------------------------------------------------------------------------
-
-
-def _finished(view: View, body: ActionFinished, now: Moment) -> View:
-    action, ending = body.action, body.outcome.ending
-    if isinstance(action, do.HANDS):
-        view = evolve(view, acted_at=now.at)
-    if isinstance(action, do.Notify):
-        return view
-    if isinstance(action, do.Escalate):
-        return evolve(view, given_up=True) if action.gives_up else view
-    if isinstance(action, do.Start):
-        return _start_finished(view, ending, now)
-    if action.run != view.run.number:
-        return view
-    if isinstance(action, do.Answer):
-        return _answer_finished(view, action, body)
-    if isinstance(action, do.Send):
-        return _send_finished(view, ending)
-    if isinstance(action, do.Refresh):
-        return _refresh_began(view, action)
-    return _stage_finished(view, action, ending)
-
-
-def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> View:
-    question = view.question
-    if question is None or question.nth != action.nth or body.outcome.ending is Ending.SKIPPED:
-        return view
-    if body.outcome.ending is Ending.FAILED:
-        return evolve(view, question=evolve(question, left_to_person=body.outcome.why))
-    return evolve(view, question=None)  # whatever shows next is new (law 4)
-
-
-def _send_finished(view: View, ending: Ending) -> View:
-    if ending is Ending.SKIPPED:
-        return view
-    window = view.window
-    if window is not None and view.status is Status.LIMITED:
-        window = evolve(window, tries=window.tries + 1)
-    return evolve(view, window=window, tally=evolve(view.tally, nudges=view.tally.nudges + 1))
-
-
-def _start_finished(view: View, ending: Ending, now: Moment) -> View:
-    """A start that failed counts like one that did not: a broken start must not loop either."""
-    if ending is not Ending.FAILED:
-        return view
-    tally = evolve(view.tally, starts=view.tally.starts + 1, crashes=view.tally.crashes + 1)
-    return evolve(view, tally=tally, restarts=_charged(view, now))
-
-
-def _refresh_began(view: View, action: do.Refresh) -> View:
-    tally = evolve(view.tally, refreshes=action.nth)
-    if view.run.exit is not None:
-        return evolve(view, tally=tally)  # it ended by itself before it was asked to save
-    refresh = Refreshing(nth=action.nth, why=action.why, stage=Stage.SAVING)
-    return evolve(view, refresh=refresh, tally=tally)
-
-
-def _stage_finished(view: View, action: do.Checkpoint | do.Stop | do.Load, ending: Ending) -> View:
-    refresh = view.refresh
-    if refresh is None:
-        return view
-    if ending is not Ending.DONE:
-        if ending is Ending.SKIPPED:
-            return view
-        again = evolve(refresh, tries=refresh.tries + 1)
-        if isinstance(action, do.Checkpoint) and again.tries >= view.settings.tries_max:
-            # Not saved is not refreshed: the old run goes on, and a person hears of it.
-            tally = evolve(view.tally, unsaved=view.tally.unsaved + 1)
-            return evolve(view, refresh=None, tally=tally)
-        return evolve(view, refresh=again)
-    if isinstance(action, do.Checkpoint) and refresh.stage is Stage.SAVING:
-        saved = evolve(refresh, stage=Stage.EXITING, note=action.name, tries=0)
-        return evolve(view, refresh=saved, tally=evolve(view.tally, unsaved=0))
-    if isinstance(action, do.Load) and refresh.stage is Stage.LOADING:
-        return evolve(view, refresh=None)
-    return view

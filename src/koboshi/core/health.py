@@ -1,4 +1,4 @@
-"""Health: is the agent all right, and if not, why. Computed from a view when asked, never stored."""
+"""Health: is the agent all right, and if not, why. Computed when asked, never stored."""
 
 from __future__ import annotations
 
@@ -36,31 +36,19 @@ class Health:
 
 def examine(view: View, now: Moment) -> Health:
     """How the agent is at that time."""
-    ill = tuple(_illnesses(view))
-    if ill:
-        return Health(level=Level.ILL, reasons=ill)
-    unsure = tuple(_doubts(view, now))
-    if unsure:
-        return Health(level=Level.UNSURE, reasons=unsure)
-    return Health(level=Level.WELL)
-
-
-def _illnesses(view: View) -> list[str]:
-    found = []
+    ill, unsure = [], []
     if view.status is Status.GONE:
-        found.append("shell_prompt" if view.belief.reason == "shell_prompt" else "process_gone")
+        ill.append("shell_prompt" if view.belief.reason == "shell_prompt" else "process_gone")
     if view.status is Status.FAILED:
-        found.append("error_text")
+        ill.append("error_text")
     if view.given_up:
-        found.append("given_up")
-    return found
-
-
-def _doubts(view: View, now: Moment) -> list[str]:
-    found = []
+        ill.append("given_up")
     if view.status is Status.UNKNOWN:
         known = ("contradiction", "empty_output")
-        found.append(next((k for k in known if view.belief.reason.startswith(k)), "unknown_screen"))
+        reason = view.belief.reason
+        unsure.append(next((k for k in known if reason.startswith(k)), "unknown_screen"))
     if view.status is Status.WORKING and view.still_for(now) > view.settings.unknown_after:
-        found.append("frozen")
-    return found
+        unsure.append("frozen")
+    if ill:
+        return Health(level=Level.ILL, reasons=(*ill, *unsure))
+    return Health(level=Level.UNSURE if unsure else Level.WELL, reasons=tuple(unsure))

@@ -14,7 +14,7 @@ from typing import Any
 class ScreenSeen:
     """One look at a terminal and at the process in it.
 
-    `at` and `utc` are the moment of the look, not of its delivery: a late look is recognised by them.
+    `at` and `utc` are the moment of the look, not of its delivery: they tell a late look.
     """
 
     text: str

@@ -67,7 +67,9 @@ class Prompt:
     @property
     def fingerprint(self) -> str:
         """Same words, same fingerprint; which row is selected does not count."""
-        words = "\x1f".join((self.kind, self.question, self.subject, *(o.text for o in self.options)))
+        words = "\x1f".join(
+            (self.kind, self.question, self.subject, *(o.text for o in self.options))
+        )
         return hashlib.blake2s(words.encode(errors="surrogatepass"), digest_size=8).hexdigest()
 
     def index_of(self, meaning: Meaning) -> int | None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .events import Severity  # noqa: TC001 - msgspec resolves these at run time
+from .events import Severity
 
 if TYPE_CHECKING:
     from .actions import Action

@@ -1,6 +1,6 @@
 """The status table: which status may follow which.
 
-Rule 1: the table is the whole truth about transitions; `fold` asks `settle` and nobody else decides.
+Rule 1: the table is the whole truth about transitions; `fold` asks `settle`, nobody else decides.
 Rule 2: a run that is gone stays gone. Its last frame may show a spinner for ever (facts: after
 SIGKILL the screen says "busy"); only `RunStarted` makes a new run, and that begins at `starting`.
 Rule 3: a transition that is not in the table is a contradiction, and a contradiction is `unknown`.

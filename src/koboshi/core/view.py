@@ -6,10 +6,10 @@ Values only; `fold` makes the next one. A rule reads it and never needs anything
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .events import Context, Event, Origin  # noqa: TC001 - msgspec resolves these at run time
+from .events import Context, Event, Origin
 from .readings import ApiError, ContextUse, Limit, Prompt, Status
 from .settings import Settings
 
@@ -169,7 +169,7 @@ class View:
     """One agent as far as koboshi knows it."""
 
     context: Context
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
     run: Run = Run()
     belief: Belief = Belief()
     clues: tuple[Clue, ...] = ()

@@ -12,7 +12,7 @@ from koboshi.errors import KoboshiError
 
 
 class AgentLocked(KoboshiError):
-    """another supervisor looks after this agent"""
+    """Another supervisor looks after this agent."""
 
 
 @contextmanager

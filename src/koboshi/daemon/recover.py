@@ -69,9 +69,7 @@ async def _missed_run(supervisor: Supervisor) -> None:
         if place.run > view.run.number:
             origin = Origin.FIRST if view.run.number == 0 else Origin.RESUMED
             supervisor.hands.place = place
-            supervisor.take(
-                RunStarted(run=place.run, origin=origin, place=place.id, pid=place.pid)
-            )
+            supervisor.take(RunStarted(run=place.run, origin=origin, place=place.id, pid=place.pid))
 
 
 async def _missed_exit(supervisor: Supervisor) -> None:
@@ -95,7 +93,5 @@ async def begin(supervisor: Supervisor) -> None:
         raise HostError(f"expected run {run}, not {place.run}")
     hands.place = place
     supervisor.take(
-        RunStarted(
-            run=run, origin=Origin.FIRST, place=place.id, pid=place.pid, session=session
-        )
+        RunStarted(run=run, origin=Origin.FIRST, place=place.id, pid=place.pid, session=session)
     )

@@ -1,11 +1,11 @@
-"""Runtime: time and tasks, as the supervisor needs them. One for production, one in a simulation."""
+"""Runtime: time and tasks as a supervisor needs them; in production, and in a simulation."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Coroutine
 from pathlib import Path
-from collections.abc import Coroutine
 from typing import Any, Protocol
 
 from koboshi.core.events import Moment
@@ -31,7 +31,7 @@ class Runtime(Protocol):
         """Make `at` go on after that moment, by as much as has passed since."""
         ...
 
-    async def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float) -> Awaitable[None]:
         """Let others run."""
         ...
 
@@ -43,8 +43,8 @@ class Runtime(Protocol):
 def shift_after(last: Moment, then: Boot, today: Boot, now: Moment) -> float:
     """What to add to the monotonic clock so that `at` goes on after `last`.
 
-    Within one boot the old shift still fits, and the wall clock need not be asked. After a reboot it
-    is all there is; law 7: clamped, so that a clock set back makes no negative age.
+    Within one boot the old shift still fits, and the wall clock need not be asked. After a reboot
+    it is all there is; law 7: clamped, so that a clock set back makes no negative age.
     """
     if then.id and then.id == today.id:
         return then.shift
@@ -65,8 +65,8 @@ def _boot_id() -> str:
 class AsyncioRuntime:
     """Real time. `at` is the monotonic clock, shifted so that it goes on where a journal ended.
 
-    The monotonic clock stands still while a laptop sleeps. That is wanted: an agent that slept, too,
-    was not idle meanwhile.
+    The monotonic clock stands still while a laptop sleeps. That is wanted: an agent that slept,
+    too, was not idle meanwhile.
     """
 
     def __init__(self) -> None:
@@ -74,21 +74,27 @@ class AsyncioRuntime:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def now(self) -> Moment:
+        """The time."""
         return Moment(at=self.scale(time.monotonic()), utc=time.time())
 
     def scale(self, monotonic: float) -> float:
+        """The machine's time in ours."""
         return monotonic + self._shift
 
     def boot(self) -> Boot:
+        """Which start of the machine this is."""
         return Boot(id=_boot_id(), shift=self._shift)
 
     def go_on(self, last: Moment, boot: Boot) -> None:
+        """Make `at` go on after that moment."""
         self._shift = shift_after(last, boot, self.boot(), self.now())
 
     async def sleep(self, seconds: float) -> None:
+        """Let others run."""
         await asyncio.sleep(seconds)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let that run beside."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)  # the loop keeps only weak references
         task.add_done_callback(self._tasks.discard)

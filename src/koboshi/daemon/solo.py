@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,7 @@ class Post:
     agent_type: str
     program: Program
     state: Path
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
     hooks: Path | None = None  #: a file the agent appends its hook payloads to
 
 
@@ -60,9 +60,7 @@ async def watch_over(
     folder = journal_dir(post.state, post.agent)
     with agent_lock(folder.parent / "lock"):
         runtime = AsyncioRuntime()
-        context = Context(
-            agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd
-        )
+        context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
         blank = World(view=View(context=context, settings=post.settings), rules=BUILTIN)
 
         def assemble(world: World, journal: Journal) -> Supervisor:

@@ -152,7 +152,7 @@ class Supervisor:
         """Find out what became of an action that another supervisor left without an outcome."""
         self.runtime.spawn(self._settle(action, touched))
 
-    # The two are split so that no coroutine is made before its task runs: a killed task leaves none.
+    # Split so that no coroutine is made before its task runs: a killed task leaves none behind.
     async def _settle(self, action: Action, touched: bool) -> None:  # noqa: FBT001
         await self._finish(action, settle(action, self.hands, touched=touched))
 

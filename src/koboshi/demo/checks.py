@@ -19,7 +19,6 @@ from koboshi.core.readings import Status
 from koboshi.store import wire
 from koboshi.store.journal import Line
 
-
 #: What the scripted agent says when its script is through.
 FINISHED = "Everything is done."
 
@@ -64,6 +63,8 @@ def _sort(story: Story, record: wire.Seen) -> None:
             story.lives.append(body)
         case ScreenRead():
             story.screens.append(body)
+        case _:
+            pass
 
 
 def _sends(story: Story, code: str) -> list[Send]:
@@ -126,8 +127,10 @@ def taken_over(story: Story) -> bool:
 
 def finished(story: Story) -> bool:
     """The agent said that all is done."""
-    return bool(story.screens) and story.screens[-1].reading.status is Status.IDLE and any(
-        FINISHED in line for line in story.screens[-1].reading.lines
+    return (
+        bool(story.screens)
+        and story.screens[-1].reading.status is Status.IDLE
+        and any(FINISHED in line for line in story.screens[-1].reading.lines)
     )
 
 

@@ -44,10 +44,10 @@ PERSON_TAKES, REFUSE = 2.0, "3"
 def make_host(spec: dict[str, Any]) -> Host:
     """The terminal the parent chose."""
     if spec["host"] == "tmux":
-        from koboshi.hosts.tmux import TmuxHost  # noqa: PLC0415
+        from koboshi.hosts.tmux import TmuxHost
 
         return TmuxHost(spec["socket"], state_dir=Path(spec["host_state"]))
-    from koboshi.hosts.pty import PtyHost  # noqa: PLC0415
+    from koboshi.hosts.pty import PtyHost
 
     return PtyHost()
 

@@ -115,7 +115,7 @@ class Demo:
         """A supervisor in a process of its own, gone for good when the block ends."""
         argv = (sys.executable, "-m", "koboshi.demo.child", str(self._work / "spec.json"))
         with (self._work / "supervisor.log").open("ab") as log:
-            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # noqa: S603
+            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             yield child
         finally:
@@ -151,4 +151,4 @@ def end_server(demo_agent: str) -> None:
     tmux = shutil.which("tmux")
     if tmux is not None:
         argv = (tmux, "-L", f"koboshi-{demo_agent}", "kill-server")
-        subprocess.run(argv, check=False, capture_output=True)  # noqa: S603
+        subprocess.run(argv, check=False, capture_output=True)

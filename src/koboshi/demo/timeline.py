@@ -40,7 +40,10 @@ def entries(lines: Iterator[Line]) -> Iterator[Entry]:
                 yield Entry(at=at, mark="koboshi", text=_took_over(body))
             elif isinstance(body, ActionFinished):
                 yield Entry(at=at, mark=_mark(body), text=_outcome(body))
-            elif (shown := getattr(getattr(body, "reading", None), "status", "")) not in ("", status):
+            elif (shown := getattr(getattr(body, "reading", None), "status", "")) not in (
+                "",
+                status,
+            ):
                 status = shown
                 why = body.reading.evidence[:1] if hasattr(body, "reading") else ()
                 yield Entry(at=at, mark="sees", text=f"{status:8} {' '.join(why).strip()}")

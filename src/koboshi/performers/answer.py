@@ -66,7 +66,7 @@ async def _move(action: Answer, hands: Hands, moves: tuple[str, ...]) -> bool:
 
 
 async def settle_answer(action: Answer, hands: Hands) -> Outcome:
-    """The key may have been pressed: never press it again (the same words may be a new question)."""
+    """The key may have been pressed: never press it again; the same words may be a new question."""
     if hands.place is None or hands.place.run != action.run:
         return failed("in doubt; the run is over")
     if _asked(await hands.look(), action) is None:

@@ -30,7 +30,7 @@ FRESH = 0.25
 POLL = 0.2
 
 
-class Skipped(Exception):  # noqa: N818 - flow, not an error
+class Skipped(Exception):
     """The action is void or cannot be done now; nothing was sent."""
 
 
@@ -82,7 +82,7 @@ class Hands:
 
     def glance(self, seen: ScreenSeen, place: Place) -> Glance:
         """A look in our time, with its run, and read."""
-        # In a terminal of our own the recorder tells when the agent ends; a shell there is the agent.
+        # In a terminal of our own the host tells when the agent ends; a shell there is the agent.
         command = "" if place.own and seen.command in SHELLS else seen.command
         seen = replace(seen, at=self.scale(seen.at), run=place.run, command=command)
         return Glance(seen=seen, reading=self.adapter.read(seen))

@@ -83,9 +83,7 @@ def _command(action: Start, hands: Hands) -> tuple[str, tuple[str, ...]]:
     return session, adapter.argv(program=program, session=session)
 
 
-def _arrived(
-    action: Start, hands: Hands, place: Place, why: str, session: str = ""
-) -> Outcome:
+def _arrived(action: Start, hands: Hands, place: Place, why: str, session: str = "") -> Outcome:
     hands.place = place
     hands.tell(
         RunStarted(

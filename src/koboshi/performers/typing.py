@@ -1,7 +1,7 @@
 """Text into the input box: seen in the box, submitted, seen to have left. Send, Checkpoint, Load.
 
-Trap: text typed into an open dialog approves it in every CLI (facts §0). So the screen must show the
-prompt with an empty box before the text, and the box with exactly that text before Enter.
+Trap: text typed into an open dialog approves it in every CLI. So the screen must show the prompt
+with an empty box before the text, and the box with exactly that text before Enter.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _holds(glance: Glance, text: str) -> bool:
 
 
 async def submit(hands: Hands, text: str) -> Outcome:
-    """Type the text at an empty prompt and see it leave; the text goes in once, Enter at most twice."""
+    """Type the text at an empty prompt and see it leave; text goes in once, Enter at most twice."""
     if not ready((await hands.fresh_look()).reading):
         raise Skipped("not at an empty prompt")
     await hands.paste(text)

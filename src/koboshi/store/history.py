@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from koboshi.core.engine import World
@@ -29,7 +29,7 @@ class Recovered:
 
     world: World
     last: Moment
-    boot: wire.Boot = wire.Boot()
+    boot: wire.Boot = field(default_factory=wire.Boot)
     touched: tuple[str, ...] = ()  #: keys in flight that may have reached the outside
     warnings: tuple[str, ...] = ()
 

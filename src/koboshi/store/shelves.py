@@ -1,4 +1,4 @@
-"""Shelf: the few file operations a journal needs, so that a simulation can stand in for the disk."""
+"""Shelf: the few file operations a journal needs; a simulation can stand in for the disk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Shelf(Protocol):
         ...
 
     def append(self, name: str, content: bytes, *, sync: bool) -> None:
-        """Add to a segment; durable when it returns if `sync`. Raises OSError; nothing is added then."""
+        """Add to a segment, durably if `sync`; when it raises OSError, nothing was added."""
         ...
 
     def remove(self, name: str) -> None:
@@ -40,14 +40,17 @@ class DiskShelf:
         self._open: tuple[str, int, int] | None = None  # name, descriptor, size known to be whole
 
     def names(self) -> tuple[str, ...]:
+        """All segments, oldest first."""
         if not self.folder.is_dir():
             return ()
         return tuple(sorted(p.name for p in self.folder.iterdir() if p.name.endswith(".jsonl")))
 
     def read(self, name: str) -> bytes:
+        """The whole of a segment."""
         return (self.folder / name).read_bytes()
 
     def create(self, name: str, content: bytes) -> None:
+        """Write beside, sync, rename, sync the folder."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = self.folder / f".{name}.new"
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -60,6 +63,7 @@ class DiskShelf:
         self._sync_folder()
 
     def append(self, name: str, content: bytes, *, sync: bool) -> None:
+        """Add to a segment."""
         descriptor, size = self._descriptor(name)
         try:
             _write_all(descriptor, content)
@@ -72,6 +76,7 @@ class DiskShelf:
         self._open = (name, descriptor, size + len(content))
 
     def remove(self, name: str) -> None:
+        """Take a segment away."""
         (self.folder / name).unlink(missing_ok=True)
 
     def close(self) -> None:

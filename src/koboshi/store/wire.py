@@ -42,7 +42,7 @@ _VIEW_HINTS = {k: v for k, v in get_type_hints(View).items() if k not in ("histo
 class Boot:
     """Which start of the machine, and what was added to its monotonic clock to make `at`.
 
-    Within one boot the monotonic clock goes on whoever dies, so the wall clock need not be believed.
+    Within one boot the monotonic clock goes on whoever dies: the wall clock need not be believed.
     """
 
     id: str = ""
@@ -258,7 +258,9 @@ def read_world(opened: Opened, rules: tuple[Rule, ...], settings: Settings | Non
         raise SnapshotDamaged(f"expected a snapshot of an agent ({error})") from error
 
 
-def _build_world(image: dict[str, Any], rules: tuple[Rule, ...], settings: Settings | None) -> World:
+def _build_world(
+    image: dict[str, Any], rules: tuple[Rule, ...], settings: Settings | None
+) -> World:
     raw = dict(image["view"])
     history = raw.pop("history")
     kept = _read_settings(raw.pop("settings"))

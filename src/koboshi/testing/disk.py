@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class MemoryShelf:
-    """Implements `store.shelves.Shelf`; `crash` tears off an unsynced tail, `full` refuses writes."""
+    """Implements `store.shelves.Shelf`; `crash` tears an unsynced tail off, `full` refuses."""
 
     def __init__(self, outside: Outside | None = None) -> None:
         self.segments: dict[str, bytearray] = {}

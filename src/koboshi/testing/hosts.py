@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, PlaceGone
-from koboshi.hosts.base import Key, Place, Text
+from koboshi.hosts.base import Place, Text
 
 from .outside import Outside
 
@@ -46,12 +46,12 @@ class Faults:
 class FakeHost:
     """Implements `hosts.base.Host` for one `ScriptedAgent`.
 
-    `on_type` and `on_end` are told what is about to reach the agent: that is where laws are checked.
+    `on_type` and `on_end` are told what is about to reach the agent: laws are checked there.
     """
 
     name = "fake"
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         agent: ScriptedAgent,
         runtime: FakeRuntime,
@@ -69,7 +69,7 @@ class FakeHost:
         self.veiled_since = 0.0
         self.on_type: Callable[[tuple[Keystroke, ...]], None] = lambda _: None
         self.on_end: Callable[[bool], None] = lambda _: None
-        self._random = random or Random(0)  # noqa: S311 - a simulation
+        self._random = random or Random(0)
         self._outside = outside or Outside()
         self._terminals: list[Terminal] = []
         self._frames: tuple[str, str] = ("", "")
@@ -230,7 +230,7 @@ class FakeHost:
             words = shlex.split(line)
             if words[:1] == ["scripted"]:
                 self._launch(tuple(words))
-        elif isinstance(stroke, Key) and len(stroke.name) == 1:
+        elif len(stroke.name) == 1:
             terminal.line += stroke.name
 
     def _terminal(self, place: Place) -> Terminal:

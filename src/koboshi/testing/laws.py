@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RACE = 0.25
 
 
-class Violation(AssertionError):  # noqa: N818
+class Violation(AssertionError):
     """A law was broken."""
 
 

@@ -109,7 +109,7 @@ class Night:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.random = Random(seed)  # noqa: S311 - a simulation
+        self.random = Random(seed)
         random = self.random
         self.runtime = FakeRuntime()
         self.outside = Outside()

@@ -1,9 +1,9 @@
-"""The border between a supervisor and the world: every touch of it is counted, and can be the last."""
+"""The border between a supervisor and the world: every touch is counted, and can be the last."""
 
 from __future__ import annotations
 
 
-class Killed(BaseException):  # noqa: N818 - not an error: SIGKILL
+class Killed(BaseException):
     """The supervisor was killed here; nothing after this line has happened."""
 
 

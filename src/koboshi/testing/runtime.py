@@ -10,7 +10,6 @@ from koboshi.core.events import Moment
 from koboshi.daemon.runtime import shift_after
 from koboshi.store.wire import Boot
 
-
 #: Turns of all tasks within one call: more than any honest night needs, few enough to be told soon.
 MOST_TURNS = 100_000
 
@@ -96,7 +95,7 @@ class FakeRuntime:
         return self._queue[0][0] if self._queue else None
 
     def kill(self) -> None:
-        """Drop every task where it stands, as SIGKILL would, and with them the supervisor's shift."""
+        """Drop every task where it stands, as SIGKILL would, and the supervisor's shift."""
         queue, self._queue = self._queue, []
         for _, _, work in queue:
             work.close()

@@ -1,7 +1,7 @@
 """python -m koboshi.testing.simulate: nights by the thousand.
 
-    --seeds N [--first F]   run seeds F … F+N-1 on all cores, print seeds/s
-    --seed S                run one seed, print what happened
+--seeds N [--first F]   run seeds F … F+N-1 on all cores, print seeds/s
+--seed S                run one seed, print what happened
 """
 
 from __future__ import annotations

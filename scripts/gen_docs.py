@@ -1,0 +1,176 @@
+"""Writes the pages of docs/ that come from code: rules, command line, status table.
+
+python scripts/gen_docs.py           write them
+python scripts/gen_docs.py --check   exit 1 and name the pages that are stale
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from koboshi.cli.group import VERBS, koboshi
+from koboshi.cli.rules import read_page
+from koboshi.core.readings import Status
+from koboshi.core.rules import Rule
+from koboshi.core.status import TRANSITIONS
+from koboshi.rules.catalogue import BUILTIN
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+#: Only generated pages live here; a page of a rule that is gone is stale.
+OWNED = "rules"
+COLUMNS = 80
+
+EXIT_CODES = """\
+| code | means |
+|---|---|
+| 0 | fine |
+| 1 | the command ran and found something: `replay` a difference, `demo` an act that failed |
+| 2 | what was given cannot be used: a word, a file, a name, an id |
+| 3 | the journal cannot be used: damaged, or written by a newer koboshi |
+| 4 | the surroundings failed: no terminal, disk full, permission denied |
+| 130 | ended by Ctrl-C |
+
+A reader that goes away (`| head`) ends a command quietly with 0.
+Errors are one line on stderr that begins with `koboshi`, and often a second one with what to do.
+`NO_COLOR` turns colours off; there are none when the output is not a terminal.
+`COLUMNS` says how wide a page is.
+`KOBOSHI_STATE` is the folder of the journals; else `$XDG_STATE_HOME/koboshi`, else
+`~/.local/state/koboshi`.
+The keys of `--json`: [json.md](json.md).
+"""
+
+
+def pages() -> dict[str, str]:
+    """Every generated page: path below docs/ → text."""
+    rules = sorted(BUILTIN, key=lambda rule: rule.code)
+    made = {f"{OWNED}/{rule.code}.md": _rule(rule) for rule in rules}
+    made[f"{OWNED}/index.md"] = _index(rules)
+    made["reference/cli.md"] = _command_line()
+    made["status.md"] = _statuses()
+    return {path: f"{text.rstrip()}\n" for path, text in made.items()}
+
+
+def stale(folder: Path = DOCS) -> list[str]:
+    """Pages that differ from what the code says, and pages of rules that are gone."""
+    wanted = pages()
+    differ = [p for p, text in wanted.items() if _text(folder / p) != text]
+    gone = [
+        path
+        for page in sorted((folder / OWNED).glob("*"))
+        if (path := f"{OWNED}/{page.name}") not in wanted
+    ]
+    return differ + gone
+
+
+def write(folder: Path = DOCS) -> list[str]:
+    """Bring the pages up to date; says which ones changed."""
+    wanted, changed = pages(), stale(folder)
+    for path in changed:
+        page = folder / path
+        if path not in wanted:
+            page.unlink()
+            continue
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(wanted[path], encoding="utf-8")
+    return changed
+
+
+def _text(page: Path) -> str | None:
+    return page.read_text(encoding="utf-8") if page.is_file() else None
+
+
+def _rule(rule: Rule) -> str:
+    return f"# {rule.code} {rule.name}\n\nSeverity {rule.severity.value}.\n{rule.page}\n"
+
+
+def _index(rules: list[Rule]) -> str:
+    rows = [
+        f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.severity.value} "
+        f"| {read_page(rule.page)[0]} |"
+        for rule in rules
+    ]
+    head = "# Rules\n\n`koboshi rules CODE` shows the same pages.\n"
+    return "\n".join([head, "| code | name | severity | found when |", "|---|---|---|---|", *rows])
+
+
+def _command_line() -> str:
+    parts = ["# Command line", "## Exit codes", EXIT_CODES, "## koboshi", _help(koboshi)]
+    with click.Context(koboshi, info_name="koboshi") as parent:
+        for name in sorted(VERBS):
+            command = koboshi.get_command(parent, name)
+            if command is not None:
+                parts += [f"## koboshi {name}", _help(command, parent)]
+    return "\n\n".join(part.strip() for part in parts)
+
+
+def _help(command: click.Command, parent: click.Context | None = None) -> str:
+    name = command.name or "koboshi"
+    context = click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        terminal_width=COLUMNS,
+        max_content_width=COLUMNS,
+        help_option_names=["-h", "--help"],
+    )
+    rows = (row.rstrip() for row in command.get_help(context).split("\n"))
+    return "```text\n" + "\n".join(rows) + "\n```"
+
+
+def _statuses() -> str:
+    names = list(Status)
+    rows = [
+        "| from ↓ to → | " + " | ".join(names) + " |",
+        "|---" * (len(names) + 1) + "|",
+        *(f"| **{before}** | " + " | ".join(_cells(before)) + " |" for before in names),
+    ]
+    text = """\
+# Status
+
+What evidence about one run may turn a status into; from `core/status.py`.
+A claim that is not in the table is a contradiction: the status becomes `unknown`.
+A run that is gone stays gone; a new run begins at `starting`.
+"""
+    return "\n".join([text, *rows, "", "```mermaid", *_diagram(), "```"])
+
+
+def _cells(before: Status) -> Iterator[str]:
+    for after in Status:
+        may = "yes" if after in TRANSITIONS[before] else ""
+        yield "·" if after is before else may
+
+
+def _diagram() -> Iterator[str]:
+    """Statuses that may become each other and the same others are one box."""
+    boxes: dict[frozenset[Status], list[Status]] = {}
+    for status in Status:
+        boxes.setdefault(TRANSITIONS[status] | {status}, []).append(status)
+    name_of = {status: "_".join(box) for box in boxes.values() for status in box}
+    yield "stateDiagram-v2"
+    for box in boxes.values():
+        yield f"    {'_'.join(box)}: {' ⇄ '.join(box)}"
+    yield f"    [*] --> {name_of[Status.STARTING]}: a run starts"
+    arrows = {(name_of[a], name_of[b]): None for a in Status for b in Status if b in TRANSITIONS[a]}
+    for before, after in arrows:
+        if after != before:
+            yield f"    {before} --> {after}"
+
+
+def main() -> int:
+    """Write, or check."""
+    if "--check" in sys.argv[1:]:
+        old = stale()
+        for path in old:
+            print(f"docs/{path} is stale: run `make docs`")
+        return int(bool(old))
+    for path in write():
+        print(f"docs/{path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

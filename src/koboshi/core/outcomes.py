@@ -1,0 +1,101 @@
+"""What an outcome adds to the view. Part of `fold`, which is its only caller.
+
+Rule 1: `skipped` changes nothing but the time of our last keystroke: it may be decided again.
+Rule 2: an outcome about a run that is over is history, except a start's, which is about the next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import actions as do
+from .events import ActionFinished, Ending
+from .readings import Status
+from .view import Refreshing, Stage, evolve
+
+if TYPE_CHECKING:
+    from .events import Moment
+    from .view import View
+
+
+def charged(view: View, now: Moment) -> tuple[float, ...]:
+    """The restarts that still count against the budget, and one more."""
+    start = now.at - view.settings.period
+    return (*(at for at in view.restarts if at > start), now.at)
+
+
+def finished(view: View, body: ActionFinished, now: Moment) -> View:
+    """What is known after that outcome."""
+    action, ending = body.action, body.outcome.ending
+    if isinstance(action, do.HANDS):
+        view = evolve(view, acted_at=now.at)
+    if isinstance(action, do.Notify):
+        return view
+    if isinstance(action, do.Escalate):
+        return evolve(view, given_up=True) if action.gives_up else view
+    if isinstance(action, do.Start):
+        return _start_finished(view, ending, now)
+    if action.run != view.run.number:
+        return view
+    if isinstance(action, do.Answer):
+        return _answer_finished(view, action, body)
+    if isinstance(action, do.Send):
+        return _send_finished(view, ending)
+    if isinstance(action, do.Refresh):
+        return _refresh_began(view, action)
+    return _stage_finished(view, action, ending)
+
+
+def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> View:
+    question = view.question
+    if question is None or question.nth != action.nth or body.outcome.ending is Ending.SKIPPED:
+        return view
+    if body.outcome.ending is Ending.FAILED:
+        return evolve(view, question=evolve(question, left_to_person=body.outcome.why))
+    return evolve(view, question=None)  # whatever shows next is new (law 4)
+
+
+def _send_finished(view: View, ending: Ending) -> View:
+    if ending is Ending.SKIPPED:
+        return view
+    window = view.window
+    if window is not None and view.status is Status.LIMITED:
+        window = evolve(window, tries=window.tries + 1)
+    return evolve(view, window=window, tally=evolve(view.tally, nudges=view.tally.nudges + 1))
+
+
+def _start_finished(view: View, ending: Ending, now: Moment) -> View:
+    """A start that failed counts like one that did not: a broken start must not loop either."""
+    if ending is not Ending.FAILED:
+        return view
+    tally = evolve(view.tally, starts=view.tally.starts + 1, crashes=view.tally.crashes + 1)
+    return evolve(view, tally=tally, restarts=charged(view, now))
+
+
+def _refresh_began(view: View, action: do.Refresh) -> View:
+    tally = evolve(view.tally, refreshes=action.nth)
+    if view.run.exit is not None:
+        return evolve(view, tally=tally)  # it ended by itself before it was asked to save
+    refresh = Refreshing(nth=action.nth, why=action.why, stage=Stage.SAVING)
+    return evolve(view, refresh=refresh, tally=tally)
+
+
+def _stage_finished(view: View, action: do.Checkpoint | do.Stop | do.Load, ending: Ending) -> View:
+    refresh = view.refresh
+    if refresh is None:
+        return view
+    if ending is not Ending.DONE:
+        if ending is Ending.SKIPPED:
+            return view
+        again = evolve(refresh, tries=refresh.tries + 1)
+        if isinstance(action, do.Checkpoint) and again.tries >= view.settings.tries_max:
+            # Not saved is not refreshed: the old run goes on, and a person hears of it.
+            tally = evolve(view.tally, unsaved=view.tally.unsaved + 1)
+            return evolve(view, refresh=None, tally=tally)
+        return evolve(view, refresh=again)
+    if isinstance(action, do.Checkpoint) and refresh.stage is Stage.SAVING:
+        saved = evolve(refresh, stage=Stage.EXITING, note=action.name, tries=0)
+        return evolve(view, refresh=saved, tally=evolve(view.tally, unsaved=0))
+    if isinstance(action, do.Load) and refresh.stage is Stage.LOADING:
+        return evolve(view, refresh=None)
+    return view
