@@ -145,19 +145,20 @@ def _cells(before: Status) -> Iterator[str]:
 
 
 def _diagram() -> Iterator[str]:
-    """Statuses that may become each other and the same others are one box."""
-    boxes: dict[frozenset[Status], list[Status]] = {}
+    """Statuses with the same arrows out and in, also to each other, are one box."""
+    boxes: dict[tuple[frozenset[Status], ...], list[Status]] = {}
     for status in Status:
-        boxes.setdefault(TRANSITIONS[status] | {status}, []).append(status)
+        before = frozenset(s for s in Status if status in TRANSITIONS[s])
+        boxes.setdefault((TRANSITIONS[status] | {status}, before | {status}), []).append(status)
     name_of = {status: "_".join(box) for box in boxes.values() for status in box}
     yield "stateDiagram-v2"
     for box in boxes.values():
         yield f"    {'_'.join(box)}: {' ⇄ '.join(box)}"
     yield f"    [*] --> {name_of[Status.STARTING]}: a run starts"
     arrows = {(name_of[a], name_of[b]): None for a in Status for b in Status if b in TRANSITIONS[a]}
-    for before, after in arrows:
-        if after != before:
-            yield f"    {before} --> {after}"
+    for one, other in arrows:
+        if one != other:
+            yield f"    {one} --> {other}"
 
 
 def main() -> int:

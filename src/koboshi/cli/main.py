@@ -66,6 +66,7 @@ def _complain(message: str, hint: str, code: int) -> int:
 def _hush() -> None:
     """What is still buffered goes nowhere, quietly: nobody reads, or the disk is full."""
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        stdout = sys.stdout.fileno()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout)
     except (OSError, ValueError):
         return  # stdout is not a file

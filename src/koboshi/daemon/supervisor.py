@@ -108,7 +108,7 @@ class Supervisor:
             return
         seen = await self.hands.host.look(place)
         if place is self.place:  # a new run may have begun while we looked
-            self.observe(self.hands.glance(seen, place).seen)
+            self.observe(self.hands.ours(seen, place))
 
     def tick(self) -> None:
         """Let time pass; first write what could not be written before."""

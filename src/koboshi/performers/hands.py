@@ -8,11 +8,12 @@ returns. Whoever finds an action without that mark knows that nothing happened.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.base import SHELLS
 from koboshi.core.events import Ending, Outcome
+from koboshi.core.view import evolve
 from koboshi.errors import PlaceGone
 from koboshi.hosts.base import Key, Text
 
@@ -77,15 +78,14 @@ class Hands:
         """The screen as it was at most a moment ago."""
         if self.place is None:
             raise PlaceGone("expected a terminal, and there is none")
-        seen = await self.host.look(self.place)
-        return self.glance(seen, self.place)
+        seen = self.ours(await self.host.look(self.place), self.place)
+        return Glance(seen=seen, reading=self.adapter.read(seen))
 
-    def glance(self, seen: ScreenSeen, place: Place) -> Glance:
-        """A look in our time, with its run, and read."""
+    def ours(self, seen: ScreenSeen, place: Place) -> ScreenSeen:
+        """A look in our time, with its run."""
         # In a terminal of our own the host tells when the agent ends; a shell there is the agent.
         command = "" if place.own and seen.command in SHELLS else seen.command
-        seen = replace(seen, at=self.scale(seen.at), run=place.run, command=command)
-        return Glance(seen=seen, reading=self.adapter.read(seen))
+        return evolve(seen, at=self.scale(seen.at), run=place.run, command=command)
 
     async def fresh_look(self, *, tries: int = 3) -> Glance:
         """A look young enough to type on."""

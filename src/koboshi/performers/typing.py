@@ -31,8 +31,10 @@ _VEILED = (Status.UNKNOWN, Status.STARTING)
 #: Looks taken to find a fresh one once our text is in the box: to leave it there would look like a
 #: person's half-typed line, and hold everything up.
 PATIENT = 20
-#: Seconds for the agent to confirm a save or a load.
-CONFIRMS = 90.0
+#: Seconds for the agent to confirm a save or a load, and to have read that it was asked.
+CONFIRMS, REFUSES = 90.0, 5.0
+#: What ends the turn without a confirmation: nothing will come any more.
+_REFUSED = (Status.FAILED, Status.LIMITED)
 
 
 def bare(text: str) -> str:
@@ -108,9 +110,15 @@ async def _confirm(
 ) -> Outcome:
     if sent.ending is not done().ending:
         return sent
-    glance = await hands.until(
-        lambda g: shown(g.reading.lines) or g.reading.status is Status.GONE, CONFIRMS
-    )
+    sent_at = hands.now().at
+
+    def settled(glance: Glance) -> bool:
+        """Confirmed, or refused: an old error may stand there for a moment after Enter."""
+        status, lines = glance.reading.status, glance.reading.lines
+        late = hands.now().at - sent_at > REFUSES
+        return shown(lines) or status is Status.GONE or (late and status in _REFUSED)
+
+    glance = await hands.until(settled, CONFIRMS)
     if glance is not None and shown(glance.reading.lines):
         return done(f"{word}: seen on the screen")
     return failed(f"not {word}: no confirmation was seen")

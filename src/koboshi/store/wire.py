@@ -35,6 +35,16 @@ VERSION = 1
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
+#: What reading something else than a record ends in; junk may nest deeply or hold 1e999.
+_NOT_A_RECORD = (
+    msgspec.MsgspecError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 _VIEW_HINTS = {k: v for k, v in get_type_hints(View).items() if k not in ("history", "settings")}
 
 
@@ -243,7 +253,7 @@ def read_line(line: bytes, context: Context) -> Record:
                 return Touched(key=raw["key"], now=_moment(raw))
             case other:
                 raise JournalDamaged(f"expected a record of a known kind, not {other!r}")
-    except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
+    except _NOT_A_RECORD as error:
         raise JournalDamaged(f"expected a journal record, not {line[:60]!r} ({error})") from error
 
 
@@ -254,7 +264,7 @@ def read_world(opened: Opened, rules: tuple[Rule, ...], settings: Settings | Non
         if zlib.crc32(_encode(image)) != opened.checksum:
             raise SnapshotDamaged("expected the snapshot to match its checksum, and it does not")
         return _build_world(image, rules, settings)
-    except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
+    except _NOT_A_RECORD as error:
         raise SnapshotDamaged(f"expected a snapshot of an agent ({error})") from error
 
 
@@ -292,12 +302,15 @@ def _read_settings(raw: dict[str, Any]) -> Settings:
 
 def event_facts(event: Event) -> dict[str, Any]:
     """An event for `--json`: id, type, time, severity, payload and context."""
+    payload = msgspec.to_builtins(event.body)
+    if isinstance(event.body, ActionFinished):
+        payload["action"] = _action(event.body.action)  # with its kind
     return {
         "id": event.id,
         "type": event.type,
         "at": event.now.at,
         "utc": event.now.utc,
         "severity": Severity(event.severity).value,
-        "payload": msgspec.to_builtins(event.body),
+        "payload": payload,
         "context": msgspec.to_builtins(event.context),
     }

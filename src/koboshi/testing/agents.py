@@ -4,8 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from koboshi.adapters.scripted import ScriptedAdapter
 from koboshi.scripted.behaviour import Behaviour, Script
+
+if TYPE_CHECKING:
+    from koboshi.core.observations import ScreenSeen
+    from koboshi.core.readings import Reading
+
+#: Screens kept by `QuickAdapter`; a night has about 60.
+_KEPT_SCREENS = 1024
+
+
+class QuickAdapter(ScriptedAdapter):
+    """The scripted adapter, which reads a screen once: a night looks at each one ten times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._read: dict[tuple[object, ...], Reading] = {}
+
+    def read(self, seen: ScreenSeen) -> Reading:
+        """What that screen shows."""
+        key = (seen.text, seen.command, seen.alive, seen.cursor)
+        reading = self._read.get(key)
+        if reading is not None:
+            return reading
+        reading = super().read(seen)
+        if reading.limit is None:  # when a limit resets depends on the time of the look, too
+            if len(self._read) >= _KEPT_SCREENS:
+                self._read.clear()
+            self._read[key] = reading
+        return reading
 
 
 @dataclass(slots=True)

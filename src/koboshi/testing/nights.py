@@ -9,7 +9,6 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
-from koboshi.adapters.registry import adapter
 from koboshi.core.actions import Mode
 from koboshi.core.engine import World
 from koboshi.core.events import Context, Order, OrderGiven
@@ -35,7 +34,7 @@ from koboshi.scripted.behaviour import (
     Work,
 )
 
-from .agents import ScriptedAgent
+from .agents import QuickAdapter, ScriptedAgent
 from .disk import MemoryShelf
 from .hosts import FakeHost, Faults
 from .laws import Laws, Violation
@@ -52,6 +51,7 @@ COMMANDS = ("npm test", "make build", "git status")
 FORBIDDEN = "rm -rf build"
 #: Percent of the context at which the agent refuses everything but /compact.
 FULL = 100.0
+ADAPTER = QuickAdapter()
 PROGRAM = Program(argv=("scripted",), cwd="work")
 
 
@@ -198,7 +198,7 @@ class Night:
                 seen = self.host.seen(place, unreliable=True)
             except HostError:
                 return
-            supervisor.observe(supervisor.hands.glance(seen, place).seen)
+            supervisor.observe(supervisor.hands.ours(seen, place))
         supervisor.tick()
 
     # -- the supervisor's lives -----------------------------------------------------------------
@@ -226,7 +226,7 @@ class Night:
         return Supervisor(
             world=world,
             journal=journal,
-            adapter=adapter("scripted"),
+            adapter=ADAPTER,
             host=self.host,
             program=PROGRAM,
             runtime=self.runtime,
