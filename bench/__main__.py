@@ -47,7 +47,8 @@ def run(names: list[str], scale: float) -> list[Measured]:
     """Measure, one after the other."""
     results = []
     for name in names:
-        print(f"{name} …", end="\r", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print(f"{name} …", file=sys.stderr)
         try:
             results.append(Measured(name=name, figures=MEASUREMENTS[name](scale)))
         except NotMeasured as why:

@@ -20,7 +20,7 @@ class Figure:
     aim: str = ""
 
 
-class NotMeasured(Exception):  # noqa: N818 - flow, not an error
+class NotMeasured(Exception):
     """It could not be measured here; the message says why."""
 
 
@@ -70,7 +70,7 @@ def median_seconds(work: Callable[[], object], rounds: int = 5) -> float:
 
 @contextmanager
 def quiet_gc(*, frozen: bool) -> Iterator[None]:
-    """Begin with nothing to collect; `frozen` keeps the collector away from what is there already."""
+    """Begin with nothing to collect; `frozen` hides what is there from the collector."""
     gc.collect()
     if frozen:
         gc.freeze()

@@ -115,7 +115,6 @@ def _help(command: click.Command, parent: click.Context | None = None) -> str:
         parent=parent,
         terminal_width=COLUMNS,
         max_content_width=COLUMNS,
-        help_option_names=["-h", "--help"],
     )
     rows = (row.rstrip() for row in command.get_help(context).split("\n"))
     return "```text\n" + "\n".join(rows) + "\n```"

@@ -17,9 +17,6 @@ import msgspec
 from koboshi.cli.main import main
 from koboshi.testing import Night
 
-#: A night with crashes, questions, a dead supervisor and held decisions.
-SEED = 7
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
@@ -39,6 +36,10 @@ class Ran:
         """Its output, a JSON value per line."""
         return [json.loads(line) for line in self.out.splitlines()]
 
+    def lines_of(self) -> list[str]:
+        """Its output, line by line."""
+        return self.out.splitlines()
+
 
 def run(*argv: str) -> Ran:
     """Call `koboshi` in this process."""
@@ -54,18 +55,42 @@ def run(*argv: str) -> Ran:
 
 
 @functools.cache
-def segments(seed: int = SEED) -> dict[str, bytes]:
+def segments(seed: int) -> dict[str, bytes]:
     """What the supervisor of one simulated night wrote."""
     night = Night(seed)
     night.run()
     return {name: bytes(content) for name, content in night.shelf.segments.items()}
 
 
-def lay_down(state: Path, agent: str = "sim", seed: int = SEED) -> Path:
-    """Put that night's journal where an agent's journal is."""
+@functools.cache
+def bad_night() -> dict[str, bytes]:
+    """A night with a crash, an answered question, a refusal and a supervisor that died."""
+    wanted = (
+        b'"run-exited"',
+        b'"k":"held"',
+        b'"kind":"answer"',
+        b'"ending":"done"',
+        b'"k":"touched"',
+    )
+    for seed in range(100):
+        night = segments(seed)
+        text = b"".join(night.values())
+        if len(night) > 2 and all(word in text for word in wanted):
+            return night
+    raise AssertionError("no night has it all")
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    """The whole lines of a journal, as JSON."""
+    text = b"".join(p.read_bytes().rpartition(b"\n")[0] + b"\n" for p in sorted(folder.iterdir()))
+    return [json.loads(line) for line in text.splitlines() if line]
+
+
+def lay_down(state: Path, agent: str = "sim") -> Path:
+    """Put the journal of a bad night where that agent's journal is."""
     folder = state / "agents" / agent / "journal"
     folder.mkdir(parents=True)
-    for name, content in segments(seed).items():
+    for name, content in bad_night().items():
         (folder / name).write_bytes(content)
     return folder
 
@@ -81,9 +106,14 @@ def disk(folder: Path) -> dict[str, bytes | None]:
 def edit(path: Path, number: int, change: Callable[[dict[str, Any]], None]) -> None:
     """Change one line of a segment; its snapshot's checksum is made to match."""
     lines = path.read_bytes().split(b"\n")
-    record = json.loads(lines[number - 1])
+    lines[number - 1] = edited(lines[number - 1], change)
+    path.write_bytes(b"\n".join(lines))
+
+
+def edited(line: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
+    """A record with that change."""
+    record = json.loads(line)
     change(record)
     if "crc" in record:
         record["crc"] = zlib.crc32(msgspec.json.encode(record["world"]))
-    lines[number - 1] = json.dumps(record).encode()
-    path.write_bytes(b"\n".join(lines))
+    return json.dumps(record).encode()

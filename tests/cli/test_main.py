@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from koboshi import __version__
+from koboshi.adapters.text import width
 from koboshi.cli.group import VERBS
 from koboshi.cli.main import main, sentence
-from tests.cli.journals import disk, edit, lay_down, run
+from koboshi.cli.printing import paint
+from tests.cli.journals import disk, edit, edited, lay_down, run
 
 SRC = Path(__file__).parents[2] / "src"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SRC), "PYTHONUNBUFFERED": ""}
@@ -42,7 +44,9 @@ def test_version_needs_almost_nothing() -> None:
     """Not even click, which alone takes longer than all that is allowed."""
     loaded = imported_by("--version")
 
-    assert {m for m in loaded if m.partition(".")[0] in ("click", "msgspec", "rich", "psutil")} == set()
+    assert {
+        m for m in loaded if m.partition(".")[0] in ("click", "msgspec", "rich", "psutil")
+    } == set()
     assert {m for m in loaded if m.startswith("koboshi")} == {
         "koboshi",
         "koboshi.cli",
@@ -68,7 +72,7 @@ def test_version_is_said_by_both_doors() -> None:
     assert ran.stdout == f"koboshi {__version__}\n"
 
 
-@pytest.mark.parametrize("argv", [[], ["--help"], ["-h"]])
+@pytest.mark.parametrize("argv", [[], ["--help"]])
 def test_help_lists_every_command(argv: list[str]) -> None:
     """With an example and the exit codes."""
     ran = run(*argv)
@@ -111,11 +115,19 @@ def test_each_command_has_help_with_an_example(verb: str) -> None:
         (["events", "sim", "--since", "yesterday"], "expected a time such as '90s'", ""),
         (["events", "sim", "--since", "-1h"], "expected a time such as '90s'", ""),
         (["events", "sim", "--since", "9" * 400 + "d"], "expected a time such as '90s'", ""),
-        (["events", "sim", "--type", "run-died"], "not 'run-died'", "types: run-started, run-exited"),
-        (["why", "sim", "--event", "e9999"], "from e1 to e65, not 'e9999'", ""),
+        (
+            ["events", "sim", "--type", "run-died"],
+            "not 'run-died'",
+            "types: run-started, run-exited",
+        ),
+        (["why", "sim", "--event", "e9999"], "expected the id of an event from e1 to e", ""),
         (["why", "sim", "--event", "x"], "expected the id of an event such as 'e42', not 'x'", ""),
         (["why", "sim", "--event", "e٤"], "expected the id of an event such as 'e42'", ""),
-        (["rules", "XYZ999"], "expected a rule code such as 'RUN001'", "'koboshi rules' lists them"),
+        (
+            ["rules", "XYZ999"],
+            "expected a rule code such as 'RUN001'",
+            "'koboshi rules' lists them",
+        ),
     ],
 )
 def test_a_mistake_is_a_sentence(argv: list[str], message: str, hint: str, state: Path) -> None:
@@ -168,8 +180,8 @@ def _newer(path: Path) -> None:
 def _flipped(path: Path) -> None:
     """One letter in the world; the checksum stays."""
     head, rest = path.read_bytes().split(b"\n", 1)
-    assert b'"place":"%1"' in head
-    path.write_bytes(head.replace(b'"place":"%1"', b'"place":"%7"') + b"\n" + rest)
+    assert head.count(b'"agent_type":"scripted"') == 1
+    path.write_bytes(head.replace(b'"scripted"', b'"scriptex"') + b"\n" + rest)
 
 
 def _hole(path: Path) -> None:
@@ -225,7 +237,7 @@ def test_a_damaged_journal_is_named(
 @pytest.mark.parametrize("argv", READERS, ids=" ".join)
 def test_a_torn_last_line_is_no_damage(argv: list[str], state: Path, journal: Path) -> None:
     """A supervisor died while writing it: what stands before it is shown."""
-    path = sorted(journal.iterdir())[-1]
+    path = max(journal.iterdir())
     path.write_bytes(path.read_bytes()[:-20])
     before = disk(state)
     ran = run(*argv)
@@ -248,7 +260,7 @@ def test_a_folder_in_the_place_of_a_segment_is_named(argv: list[str], journal: P
 @pytest.mark.parametrize("argv", READERS, ids=" ".join)
 def test_an_unreadable_segment_is_named(argv: list[str], journal: Path) -> None:
     """Permission denied, in words."""
-    sorted(journal.iterdir())[-1].chmod(0)
+    max(journal.iterdir()).chmod(0)
     ran = run(*argv)
 
     assert ran.code == 2
@@ -257,7 +269,7 @@ def test_an_unreadable_segment_is_named(argv: list[str], journal: Path) -> None:
 
 # --- what agents write ---------------------------------------------------------------------------
 
-HOSTILE = "\x1b[2J\x1b]0;owned\x07\x9b31m\r\x08\u202e日本語 " + "長い" * 60
+HOSTILE = "\x1b[2J日本語\x1b]0;owned\x07\x9b31m\r\x08\u202e " + "長い" * 60
 
 
 def _poison(value: Any) -> Any:  # noqa: ANN401 - JSON
@@ -279,15 +291,15 @@ def _poison(value: Any) -> Any:  # noqa: ANN401 - JSON
 def poisoned(journal: Path) -> Path:
     """The journal of an agent that knows terminals."""
     for path in journal.iterdir():
-        count = len(path.read_bytes().splitlines())
-        for number in range(1, count + 1):
-            edit(path, number, lambda record: record.update(_poison(record)))
+        *whole, _ = path.read_bytes().split(b"\n")
+        lines = [edited(line, lambda record: record.update(_poison(record))) for line in whole]
+        path.write_bytes(b"\n".join(lines) + b"\n")
     return journal
 
 
 @pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize("json_too", [False, True])
-@pytest.mark.parametrize("argv", [*READERS, ["why", "sim", "--event", "e21"]], ids=" ".join)
+@pytest.mark.parametrize("argv", [*READERS, ["why", "sim", "--all"]], ids=" ".join)
 def test_what_an_agent_wrote_does_not_reach_the_terminal_raw(
     argv: list[str],
     columns: int,
@@ -297,8 +309,6 @@ def test_what_an_agent_wrote_does_not_reach_the_terminal_raw(
     json_too: bool,
 ) -> None:
     """No escape sequence, no carriage return, no turned direction; nothing wider than the page."""
-    from koboshi.adapters.text import width
-
     assert poisoned.is_dir()
     monkeypatch.setenv("COLUMNS", str(columns))
     ran = run(*argv, *(["--json"] if json_too else []))
@@ -316,8 +326,6 @@ def test_pages_fit_the_terminal(
     argv: list[str], columns: int, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At 40 columns too; piped output has no colours."""
-    from koboshi.adapters.text import width
-
     assert state.is_dir()
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.delenv("NO_COLOR")
@@ -330,8 +338,6 @@ def test_pages_fit_the_terminal(
 
 def test_colours_are_for_terminals_without_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
     """And not for a dumb one."""
-    from koboshi.cli.printing import paint
-
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -346,8 +352,8 @@ def test_colours_are_for_terminals_without_no_color(monkeypatch: pytest.MonkeyPa
 
 def test_a_closed_pipe_is_quiet(state: Path) -> None:
     """`| head -1` ends it without a word, in the C locale too."""
-    journal = lay_down(state, "many", seed=3)
-    newest = sorted(journal.iterdir())[-1]
+    journal = lay_down(state, "many")
+    newest = max(journal.iterdir())
     head, *rest = newest.read_bytes().splitlines(keepends=True)
     newest.write_bytes(head + b"".join(rest) * 200)
     ran = subprocess.Popen(

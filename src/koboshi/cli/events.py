@@ -20,6 +20,8 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?[smhd])+\Z")
 _PART = re.compile(r"([0-9.]+)([smhd])")
 _DAY = 86400.0
+#: Columns below which a line is shortened.
+_NARROW = 60
 #: Longer than any journal, and not yet more than a clock can show.
 _LONGEST = 36500 * _DAY
 
@@ -55,7 +57,8 @@ def events(
 ) -> None:
     """Print what was seen of the agent NAME, oldest first.
 
-    A line has the local time, the id, the severity, the type, and what happened.
+    A line has the local time, the id, the severity, the type, and what happened. Piped, it is as
+    long as it needs to be; on a terminal it is cut to its width.
     """
     from koboshi.store.history import follow as fold
     from koboshi.store.paths import known_journal_dir, state_dir
@@ -119,15 +122,23 @@ def _first(start: float) -> str:
 def _print(event: Event, *, as_json: bool) -> None:
     from koboshi.store.wire import event_facts
 
-    from .printing import clip, clock, columns, day, paint, plain, say, to_json
-    from .wording import SEVERITY_COLOURS, event_words
+    from .printing import clip, columns, paint, plain, say, to_json
+    from .wording import SEVERITY_COLOURS
 
     if as_json:
         say(to_json(event_facts(event)))
         return
-    time_of_day = f"{day(event.now.utc)[5:]} {clock(event.now.utc)}"
-    words = (
-        f"{time_of_day} {event.id} {event.severity.value} {event.type}  {event_words(event.body)}"
-    )
-    row, room = plain(words), columns()
+    room = columns()
+    row = plain(_words(event, room))
     say(paint(row if room is None else clip(row, room), SEVERITY_COLOURS[event.severity]))
+
+
+def _words(event: Event, room: int | None) -> str:
+    """A narrow page has no room for the date and the type; the words say it too."""
+    from .printing import clock, day
+    from .wording import event_words
+
+    head, words = f"{event.id} {event.severity.value}", event_words(event.body)
+    if room is not None and room < _NARROW:
+        return f"{clock(event.now.utc)} {head} {words}"
+    return f"{day(event.now.utc)[5:]} {clock(event.now.utc)} {head} {event.type}  {words}"

@@ -72,9 +72,7 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, VERBS[name].help) for name in self.list_commands(ctx)])
 
 
-@click.group(
-    cls=LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=LazyGroup, epilog=_EPILOG)
 @click.version_option(__version__, message="koboshi %(version)s")
 def koboshi() -> None:
     """Keep coding agents on their feet while nobody watches."""

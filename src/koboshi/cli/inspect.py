@@ -25,7 +25,8 @@ Examples:
   koboshi inspect --jsonl screens.jsonl > readings.jsonl
 
 \b
-Exit codes: 0 every screen was judged (also as unknown) · 2 the input cannot be used
+Exit codes: 0 every screen was judged (also as unknown)
+2 the input cannot be used
 """
 
 _MAX_BYTES = 16 * 1024 * 1024  # a screen has some kilobytes; this is not one

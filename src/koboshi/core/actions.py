@@ -18,7 +18,7 @@ class Safety(enum.Enum):
     """What a wrong decision would cost."""
 
     SAFE = "safe"  #: Nothing that cannot be taken back
-    UNSAFE = "unsafe"  #: Could lose work; needs opting in
+    UNSAFE = "unsafe"  #: Could lose work; shown only, until a config can opt in
     MANUAL = "manual"  #: Shown only; a person does it
 
 

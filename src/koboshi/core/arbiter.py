@@ -39,10 +39,7 @@ def resolve(view: View, now: Moment) -> Ruling:
         return (
             Status.UNKNOWN,
             "contradiction: the screen says working, a hook said the turn ended",
-            (
-                *screen.evidence,
-                hook.reason if hook else "",
-            ),
+            (*screen.evidence, hook.reason if hook else ""),
         )
     return screen.status, screen.reason, screen.evidence
 

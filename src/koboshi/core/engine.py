@@ -75,8 +75,8 @@ def step(world: World, event: Event) -> tuple[World, tuple[Decision, ...]]:
     view = fold(world.view, event)
     ledger = close(world.ledger, event)
     decisions: list[Decision] = []
-    for finding, actions in evaluate(world.rules, view, event.now):
-        for action in actions:
+    for rule, proposal in evaluate(world.rules, view, event.now):
+        for action in proposal.actions:
             verdict = judge(action, view, ledger, event.now)
             if verdict.admitted:
                 ledger = claim(ledger, action, event.now)
@@ -84,13 +84,10 @@ def step(world: World, event: Event) -> tuple[World, tuple[Decision, ...]]:
                 continue
             else:
                 ledger = note(ledger, action.key, verdict.word)
+            finding = rule.finding(proposal)
             decisions.append(
                 Decision(
-                    finding=finding,
-                    action=action,
-                    verdict=verdict,
-                    cause=event.seq,
-                    now=event.now,
+                    finding=finding, action=action, verdict=verdict, cause=event.seq, now=event.now
                 )
             )
     if view is world.view and ledger is world.ledger:

@@ -36,6 +36,7 @@ class Origin(enum.StrEnum):
 class Order(enum.StrEnum):
     """What a person told the supervisor."""
 
+    START = "start"  #: Start a run
     PAUSE = "pause"  #: Keep looking, touch nothing
     RESUME = "resume"  #: End of the pause
     ACKNOWLEDGE = "acknowledge"  #: "I have seen to it": forgives spent budgets and old escalations
@@ -208,17 +209,13 @@ class Event:
 
     @property
     def severity(self) -> Severity:
-        """How soon a person would want to know of this fact alone."""
-        return severity_of(self.body)
-
-
-def severity_of(body: Body) -> Severity:
-    """P0 for a bad exit, P1 for what keeps an agent from getting on, P2 for the rest."""
-    if isinstance(body, RunExited):
-        return Severity.P2 if body.meant else Severity.P0
-    if isinstance(body, ScreenRead):
-        stuck = body.reading.limit or body.reading.prompt or body.reading.error
-        return Severity.P1 if stuck else Severity.P2
-    if isinstance(body, ActionFinished) and body.outcome.ending is Ending.FAILED:
-        return Severity.P1
-    return Severity.P2
+        """P0 for a bad exit, P1 for what keeps an agent from getting on, P2 for the rest."""
+        body = self.body
+        if isinstance(body, RunExited):
+            return Severity.P2 if body.meant else Severity.P0
+        if isinstance(body, ScreenRead):
+            stuck = body.reading.limit or body.reading.prompt or body.reading.error
+            return Severity.P1 if stuck else Severity.P2
+        if isinstance(body, ActionFinished) and body.outcome.ending is Ending.FAILED:
+            return Severity.P1
+        return Severity.P2

@@ -116,10 +116,7 @@ def _entered(view: View, status: Status, now: Moment) -> Tally:
 
 
 def _with_clue(view: View, clue: Clue) -> tuple[Clue, ...]:
-    """The clues with that one in its source's place; the same claim keeps its `since`."""
-    old = view.clue(clue.source)
-    if old is not None and old.status is clue.status:
-        clue = evolve(clue, since=old.since)
+    """The clues with that one in its source's place."""
     return (*(c for c in view.clues if c.source is not clue.source), clue)
 
 
@@ -160,7 +157,6 @@ def _read(view: View, body: ScreenRead) -> View:
         source=Source.SCREEN,
         status=reading.status,
         at=body.seen_at,
-        since=body.seen_at,
         reason=reading.reason,
         evidence=reading.evidence,
     )
@@ -223,9 +219,7 @@ def _hook(view: View, body: HookRead, now: Moment) -> View:
         after = evolve(view, run=evolve(view.run, session=session))
     if body.status is None:
         return after
-    clue = Clue(
-        source=Source.HOOK, status=body.status, at=now.at, since=now.at, reason=f"hook {body.word}"
-    )
+    clue = Clue(source=Source.HOOK, status=body.status, at=now.at, reason=f"hook {body.word}")
     return evolve(after, clues=_with_clue(after, clue))
 
 
@@ -246,7 +240,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
     refresh = view.refresh
     if refresh is not None and refresh.stage is Stage.STARTING:
         refresh = evolve(refresh, stage=Stage.LOADING, tries=0)
-    tally = evolve(view.tally, prompts=0, turns=0, nudges=0, starts=0)
+    tally = evolve(view.tally, prompts=0, turns=0, nudges=0, starts=0, held=0)
     return evolve(
         view,
         context=evolve(view.context, run=body.run),
@@ -258,6 +252,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
         window=None,
         refresh=refresh,
         tally=tally,
+        wanted=False,
         restarts=charged(view, now) if body.origin is not Origin.FIRST else view.restarts,
     )
 
@@ -272,7 +267,6 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
         source=Source.PROCESS,
         status=Status.GONE,
         at=now.at,
-        since=now.at,
         reason="process_gone",
         evidence=(f"run {body.run} ended: {status}",),
     )
@@ -303,13 +297,15 @@ def _refresh_after_exit(view: View) -> View:
 
 def _ordered(view: View, body: OrderGiven) -> View:
     match body.order:
+        case Order.START:
+            return evolve(view, wanted=view.run.number == 0 or view.run.exit is not None)
         case Order.PAUSE:
             return evolve(view, paused=True)
         case Order.RESUME:
             return evolve(view, paused=False)
         case Order.ACKNOWLEDGE:
             settled = view.tally.settled + 1
-            tally = evolve(view.tally, crashes=0, nudges=0, failures=0, starts=0, unsaved=0)
-            tally = evolve(tally, settled=settled)
+            tally = evolve(view.tally, crashes=0, nudges=0, failures=0, starts=0, held=0)
+            tally = evolve(tally, unsaved=0, settled=settled)
             return evolve(view, given_up=False, restarts=(), tally=tally)
     assert_never(body.order)

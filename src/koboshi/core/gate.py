@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from . import actions as do
-from .events import ActionFinished, Ending, Event, Outcome
+from .events import ActionFinished, Ending, Event, Origin, Outcome
 from .readings import Status
 from .view import NEVER, evolve
 
@@ -70,7 +70,7 @@ class Ledger:
 
     claims: dict[str, Claim] = field(default_factory=dict)
     last: dict[str, float] = field(default_factory=dict)  #: kind → when one last came out
-    skipped: dict[str, float] = field(default_factory=dict)  #: key → when it was last skipped
+    skipped: dict[str, tuple[float, int]] = field(default_factory=dict)  #: key → when, how often
     noted: dict[str, Word] = field(default_factory=dict)  #: key → refusal that was told already
 
     def in_flight(self) -> tuple[Action, ...]:
@@ -91,7 +91,9 @@ def judge(action: Action, view: View, ledger: Ledger, now: Moment) -> Verdict:
 
 
 def _permission(action: Action, view: View) -> Verdict | None:
-    if action.safety is do.Safety.MANUAL:
+    if isinstance(action, do.Start) and action.origin is Origin.FIRST:
+        return None  # a person asked for it
+    if action.safety is not do.Safety.SAFE:
         return Verdict(word=Word.MANUAL, why="left to a person")
     if action.mode > view.settings.mode:
         mode = view.settings.mode.name.lower()
@@ -126,8 +128,9 @@ def _cooldown(action: Action, view: View, ledger: Ledger, now: Moment) -> float:
     elif isinstance(action, do.Refresh):
         gap = settings.refresh_gap
     after_last = ledger.last.get(action.kind, NEVER) + gap
-    after_skip = ledger.skipped.get(action.key, NEVER) + settings.retry_gap
-    return max(after_last, after_skip) - now.at
+    skipped_at, times = ledger.skipped.get(action.key, (NEVER, 0))
+    again = min(settings.backoff_max, settings.retry_gap * 2.0 ** min(max(0, times - 1), 30))
+    return max(after_last, skipped_at + again) - now.at
 
 
 def _restart(action: Action, view: View, now: Moment) -> Verdict | None:
@@ -138,6 +141,8 @@ def _restart(action: Action, view: View, now: Moment) -> Verdict | None:
         if view.still_for(now) < settings.quiet:
             return Verdict(word=Word.UNSETTLED, why="something moved a moment ago")
     elif isinstance(action, do.Start):
+        if action.origin is Origin.FIRST:
+            return None
         if now.at < view.belief.since + backoff(view):
             return Verdict(word=Word.BACKOFF, why=f"waits {backoff(view):g} s after the exit")
     else:
@@ -180,7 +185,8 @@ def close(ledger: Ledger, event: Event) -> Ledger:
     skipped = ledger.skipped
     old = claims.pop(body.key, None)
     if body.outcome.ending is Ending.SKIPPED:
-        skipped = {**dict(list(skipped.items())[-KEPT:]), body.key: at}
+        times = skipped.get(body.key, (at, 0))[1] + 1
+        skipped = {**dict(list(skipped.items())[-KEPT:]), body.key: (at, times)}
         return evolve(ledger, claims=claims, skipped=skipped)
     claims[body.key] = Claim(
         action=body.action, at=old.at if old else at, outcome=body.outcome

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import actions as do
-from .events import ActionFinished, Ending
+from .events import ActionFinished, Ending, Origin
 from .readings import Status
 from .view import Refreshing, Stage, evolve
 
@@ -34,7 +34,7 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
     if isinstance(action, do.Escalate):
         return evolve(view, given_up=True) if action.gives_up else view
     if isinstance(action, do.Start):
-        return _start_finished(view, ending, now)
+        return _start_finished(view, action, ending, now)
     if action.run != view.run.number:
         return view
     if isinstance(action, do.Answer):
@@ -64,10 +64,14 @@ def _send_finished(view: View, ending: Ending) -> View:
     return evolve(view, window=window, tally=evolve(view.tally, nudges=view.tally.nudges + 1))
 
 
-def _start_finished(view: View, ending: Ending, now: Moment) -> View:
+def _start_finished(view: View, action: do.Start, ending: Ending, now: Moment) -> View:
     """A start that failed counts like one that did not: a broken start must not loop either."""
-    if ending is not Ending.FAILED:
+    if ending is Ending.SKIPPED:
+        return evolve(view, tally=evolve(view.tally, held=view.tally.held + 1))
+    if ending is Ending.DONE:
         return view
+    if action.origin is Origin.FIRST:
+        return evolve(view, wanted=False)  # whoever asked for it is told, and asks again
     tally = evolve(view.tally, starts=view.tally.starts + 1, crashes=view.tally.crashes + 1)
     return evolve(view, tally=tally, restarts=charged(view, now))
 

@@ -54,6 +54,13 @@ class Rule:
     check: Check
     page: str
 
+    def finding(self, proposal: Proposal) -> Finding:
+        """The proposal in this rule's name."""
+        said, saw = proposal.message, proposal.evidence
+        return Finding(
+            code=self.code, name=self.name, severity=self.severity, message=said, evidence=saw
+        )
+
 
 def rule(code: str, name: str, severity: Severity) -> Callable[[Check], Rule]:
     """Make a rule of a check function."""
@@ -65,20 +72,9 @@ def rule(code: str, name: str, severity: Severity) -> Callable[[Check], Rule]:
     return wrap
 
 
-def evaluate(
-    rules: tuple[Rule, ...], view: View, now: Moment
-) -> Iterator[tuple[Finding, tuple[Action, ...]]]:
-    """The findings of all rules, in the order of the rules."""
+def evaluate(rules: tuple[Rule, ...], view: View, now: Moment) -> Iterator[tuple[Rule, Proposal]]:
+    """What all rules say, in the order of the rules."""
     for each in rules:
         proposal = each.check(view, now)
         if proposal is not None:
-            yield (
-                Finding(
-                    code=each.code,
-                    name=each.name,
-                    severity=each.severity,
-                    message=proposal.message,
-                    evidence=proposal.evidence,
-                ),
-                proposal.actions,
-            )
+            yield each, proposal

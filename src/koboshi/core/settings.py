@@ -32,7 +32,7 @@ class Settings:
 
     send_cooldown: float = 45.0  #: between two messages
     answer_cooldown: float = 5.0  #: after an answer
-    retry_gap: float = 2.0  #: before something that was skipped is tried again
+    retry_gap: float = 2.0  #: before something that was skipped is tried again; doubles, too
     refresh_gap: float = 120.0  #: between two refreshes
     tries_max: int = 3  #: attempts at one stage of a refresh
 

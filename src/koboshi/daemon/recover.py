@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 from koboshi.core.actions import Start
 from koboshi.core.events import Origin, RunExited, RunStarted, SupervisorStarted
-from koboshi.errors import HostError
-from koboshi.hosts.base import Launch
 from koboshi.store.history import load
 from koboshi.store.journal import Journal
 
@@ -61,7 +59,7 @@ async def _find_place(supervisor: Supervisor) -> None:
 
 
 async def _missed_run(supervisor: Supervisor) -> None:
-    """A run that was started and never written down; a start in doubt tells of its own."""
+    """A run that nobody wrote down; a start in doubt tells of its own."""
     view = supervisor.world.view
     if any(isinstance(action, Start) for action in supervisor.world.ledger.in_flight()):
         return
@@ -78,20 +76,3 @@ async def _missed_exit(supervisor: Supervisor) -> None:
     if supervisor.place is not None or view.run.number == 0 or view.run.exit is not None:
         return
     supervisor.take(RunExited(run=view.run.number))
-
-
-async def begin(supervisor: Supervisor) -> None:
-    """Start the first run, as a person asked."""
-    hands = supervisor.hands
-    session = hands.new_session()
-    argv = hands.adapter.argv(program=hands.program.argv, session=session)
-    run = supervisor.world.view.run.number + 1
-    place = await hands.host.start(
-        Launch(agent=hands.agent, run=run, argv=argv, cwd=hands.program.cwd)
-    )
-    if place.run != run:
-        raise HostError(f"expected run {run}, not {place.run}")
-    hands.place = place
-    supervisor.take(
-        RunStarted(run=run, origin=Origin.FIRST, place=place.id, pid=place.pid, session=session)
-    )

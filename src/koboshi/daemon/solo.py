@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.adapters.registry import adapter
 from koboshi.core.engine import World
-from koboshi.core.events import Context
+from koboshi.core.events import Context, Order, OrderGiven
 from koboshi.core.observations import ProcessGone
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
@@ -23,7 +22,7 @@ from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import DiskShelf
 
 from .lock import agent_lock
-from .recover import begin, reopen, take_over
+from .recover import reopen, take_over
 from .runtime import AsyncioRuntime
 from .supervisor import Supervisor
 
@@ -71,7 +70,6 @@ async def watch_over(
                 host=host,
                 program=post.program,
                 runtime=runtime,
-                new_session=lambda: str(uuid.uuid4()),
                 announce=lambda text: announce(supervisor, text),
             )
 
@@ -82,7 +80,7 @@ async def watch_over(
         try:
             await take_over(supervisor, recovered)
             if supervisor.world.view.run.number == 0:
-                await begin(supervisor)
+                supervisor.take(OrderGiven(order=Order.START, by="owner"))
             await _live(supervisor, HookFile(post.hooks) if post.hooks else None, enough)
         finally:
             await runtime.cancel()

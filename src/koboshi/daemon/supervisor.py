@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 class Supervisor:
     """Looks after one agent."""
 
-    def __init__(  # noqa: PLR0913 - the parts it is made of
+    def __init__(
         self,
         *,
         world: World,
@@ -56,7 +56,6 @@ class Supervisor:
         host: Host,
         program: Program,
         runtime: Runtime,
-        new_session: Callable[[], str],
         announce: Callable[[str], None] = log.warning,
         listen: Callable[[Event, tuple[Decision, ...], World], None] | None = None,
     ) -> None:
@@ -78,7 +77,6 @@ class Supervisor:
             mark=self._mark,
             tell=self.take,
             announce=announce,
-            new_session=new_session,
             scale=runtime.scale,
         )
 

@@ -64,7 +64,6 @@ class Hands:
     mark: Callable[[str], None]
     tell: Callable[[Body], bool]
     announce: Callable[[str], None]
-    new_session: Callable[[], str]
     scale: Callable[[float], float]  #: the host's monotonic time → ours
     place: Place | None = None
 

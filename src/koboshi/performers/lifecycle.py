@@ -64,26 +64,24 @@ async def start(action: Start, hands: Hands) -> Outcome:
             return _arrived(action, hands, place, "was there already")
         if (await hands.host.look(place)).alive:
             raise Skipped(f"run {place.run} is still alive")
-    session, argv = _command(action, hands)
+    argv = _command(action, hands)
     hands.touch(action.key)
     launch = Launch(agent=hands.agent, run=action.run, argv=argv, cwd=hands.program.cwd)
     started = await hands.host.start(launch)
-    outcome = _arrived(action, hands, started, f"started as pid {started.pid}", session)
+    outcome = _arrived(action, hands, started, f"started as pid {started.pid}")
     for place in places:
         await hands.host.forget(place)
     return outcome
 
 
-def _command(action: Start, hands: Hands) -> tuple[str, tuple[str, ...]]:
-    """The session and how it is started; a resume without a session to resume is a fresh start."""
+def _command(action: Start, hands: Hands) -> tuple[str, ...]:
     adapter, program = hands.adapter, hands.program.argv
-    if action.origin is Origin.RESUMED and action.session:
-        return action.session, adapter.resume_argv(program=program, session=action.session)
-    session = hands.new_session()
-    return session, adapter.argv(program=program, session=session)
+    if action.origin is Origin.RESUMED:
+        return adapter.resume_argv(program=program, session=action.session)
+    return adapter.argv(program=program, session=action.session)
 
 
-def _arrived(action: Start, hands: Hands, place: Place, why: str, session: str = "") -> Outcome:
+def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
     hands.place = place
     hands.tell(
         RunStarted(
@@ -91,7 +89,7 @@ def _arrived(action: Start, hands: Hands, place: Place, why: str, session: str =
             origin=action.origin,
             place=place.id,
             pid=place.pid,
-            session=session or action.session,
+            session=action.session,
         )
     )
     return done(why)
@@ -99,7 +97,7 @@ def _arrived(action: Start, hands: Hands, place: Place, why: str, session: str =
 
 async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcome:
     """In a pane the user had before: type the command, if the shell waits with an empty line."""
-    session, argv = _command(action, hands)
+    argv = _command(action, hands)
     hands.touch(action.key)
     glance = await hands.fresh_look()
     if glance.reading.status is not Status.GONE or glance.reading.reason != "shell_prompt":
@@ -107,19 +105,26 @@ async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcom
     if not line_is_empty(glance.seen):
         raise Skipped("the shell's line is not empty")
     await hands.paste(shlex.join(argv))
+    return await _enter_command(action, hands, place)
+
+
+async def _enter_command(action: Start, hands: Hands, place: Place) -> Outcome:
+    """The command stands on the shell's line: press Enter and see the agent come up."""
     await hands.keys(("Enter",))
     if await hands.until(lambda g: not _ended(g), APPEARS) is None:
         return failed("the command was typed and the agent did not appear")
-    moved = replace(place, run=action.run)
-    return _arrived(action, hands, moved, "restarted in its pane", session)
+    return _arrived(action, hands, replace(place, run=action.run), "restarted in its pane")
 
 
 async def settle_start(action: Start, hands: Hands) -> Outcome:
     """A start in doubt: the run is there, or it is not."""
     if hands.place is not None and not hands.place.own:
-        if not _ended(await hands.look()):
+        glance = await hands.fresh_look()
+        if not _ended(glance):
             moved = replace(hands.place, run=action.run)
             return _arrived(action, hands, moved, "in doubt; found running")
+        if glance.seen.text.rstrip().endswith(shlex.join(_command(action, hands))):
+            return await _enter_command(action, hands, hands.place)
         return skipped("in doubt; the shell is in the foreground")
     for place in await hands.host.find(hands.agent):
         if place.run == action.run:

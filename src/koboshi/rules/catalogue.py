@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from koboshi.core.rules import Rule
 
 BUILTIN: tuple[Rule, ...] = (
+    runs.run_wanted,
     runs.run_ended_badly,
     runs.restart_budget_spent,
+    runs.start_held_up,
     runs.run_ended_as_meant,
     runs.status_unknown,
     prompts.question_open_to_policy,

@@ -15,6 +15,8 @@ from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 from koboshi.core.view import Stage
 
+from .runs import new_session
+
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
     from koboshi.core.view import Refreshing, View
@@ -76,7 +78,7 @@ def old_run_still_up(view: View, now: Moment) -> Proposal | None:  # noqa: ARG00
 
 
 @rule("RFR003", "new-run-missing", Severity.P1)
-def new_run_missing(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+def new_run_missing(view: View, now: Moment) -> Proposal | None:
     """The old run has ended and the new one is not there.
 
     ## Why
@@ -93,7 +95,12 @@ def new_run_missing(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
         return None
     if view.status is not Status.GONE:
         return None
-    start = Start(run=view.run.number + 1, origin=Origin.FRESH, nth=view.tally.starts)
+    start = Start(
+        run=view.run.number + 1,
+        origin=Origin.FRESH,
+        session=new_session(view, now),
+        nth=view.tally.starts,
+    )
     return Proposal(message=f"refresh ({refresh.why}): the old run ended", actions=(start,))
 
 

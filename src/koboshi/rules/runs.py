@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from koboshi.core.actions import Escalate, Notify, Start
@@ -18,11 +19,48 @@ def _crashed(view: View) -> bool:
     """Gone, not on purpose, and not in the middle of a planned restart."""
     run = view.run
     meant = run.exit is not None and run.exit.meant
-    return view.status is Status.GONE and run.number > 0 and not meant and view.refresh is None
+    return (
+        view.status is Status.GONE and run.number > 0 and not (meant or view.wanted or view.refresh)
+    )
+
+
+def new_session(view: View, now: Moment) -> str:
+    """A session id for the next run, in the form of a UUID.
+
+    It is part of the decision, so the journal has it before the run exists: a run that nobody saw
+    start can still be resumed.
+    """
+    seed = f"{view.context.agent}\n{view.run.number + 1}\n{now.utc!r}\n{now.at!r}"
+    h = hashlib.blake2b(seed.encode(), digest_size=16).hexdigest()
+    return f"{h[:8]}-{h[8:12]}-4{h[13:16]}-a{h[17:20]}-{h[20:]}"
+
+
+@rule("RUN005", "run-wanted", Severity.P2)
+def run_wanted(view: View, now: Moment) -> Proposal | None:
+    """A person asked for a run and there is none.
+
+    ## Why
+    The first start goes the same way as every other: decided, written down, done, seen.
+
+    ## Example
+    `koboshi demo` starts the scripted agent.
+
+    ## Safety
+    Safe. A person asked for it; it does not count against the restart budget.
+    """
+    if not view.wanted:
+        return None
+    start = Start(
+        run=view.run.number + 1,
+        origin=Origin.FIRST,
+        session=new_session(view, now),
+        nth=view.tally.starts,
+    )
+    return Proposal(message="a run is wanted", actions=(start,))
 
 
 @rule("RUN001", "run-ended-badly", Severity.P0)
-def run_ended_badly(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+def run_ended_badly(view: View, now: Moment) -> Proposal | None:
     """The process ended and nobody meant it to.
 
     ## Why
@@ -39,10 +77,11 @@ def run_ended_badly(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """
     if not _crashed(view) or view.given_up:
         return None
+    known = view.run.session
     start = Start(
         run=view.run.number + 1,
-        origin=Origin.RESUMED,
-        session=view.run.session,
+        origin=Origin.RESUMED if known else Origin.FRESH,
+        session=known or new_session(view, now),
         nth=view.tally.starts,
     )
     return Proposal(
@@ -91,7 +130,13 @@ def run_ended_as_meant(view: View, now: Moment) -> Proposal | None:  # noqa: ARG
     Safe. It only tells.
     """
     exit_ = view.run.exit
-    if view.status is not Status.GONE or exit_ is None or not exit_.meant or view.refresh:
+    if (
+        view.status is not Status.GONE
+        or exit_ is None
+        or not exit_.meant
+        or view.refresh
+        or view.wanted
+    ):
         return None
     text = f"{view.context.agent} exited; it was meant to"
     note = Notify(about=f"{view.run.number}.ended", text=text, severity=Severity.P2)
@@ -120,3 +165,27 @@ def status_unknown(view: View, now: Moment) -> Proposal | None:
     about = f"{view.run.number}.unknown{view.belief.since:.3f}"
     note = Notify(about=about, text=text, severity=Severity.P1)
     return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
+
+
+@rule("RUN006", "start-held-up", Severity.P0)
+def start_held_up(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """The agent is down and something keeps it from being started.
+
+    ## Why
+    koboshi types a restart command only into a shell whose line is empty, and never starts a second
+    process beside a living one. Whatever is in the way, only a person can take it away.
+
+    ## Example
+    In the pane of a crashed agent somebody left `git sta` on the shell's line.
+
+    ## Safety
+    Safe. It tells a person; the start is tried again, less and less often.
+    """
+    tally = view.tally
+    if view.status is not Status.GONE or tally.held < view.settings.tries_max:
+        return None
+    text = f"{view.context.agent} is down and cannot be started: look at its terminal"
+    about = f"{view.run.number}.held{tally.settled}"
+    return Proposal(
+        message=text, actions=(Escalate(about=about, text=text),), evidence=view.belief.evidence
+    )

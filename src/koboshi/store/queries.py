@@ -143,31 +143,34 @@ def chains(entries: list[Entry]) -> list[Chain]:
     """The decisions in these records, in order, each with what came of it."""
     found: list[Chain] = []
     flying: dict[str, int] = {}  # key → where its chain stands; a key that was skipped comes again
-    events = {event.seq: (event, world) for event, world in with_context(iter(entries))}
+    events = with_context(iter(entries))
+    latest: tuple[Event, World] | None = None
     for line, _ in entries:
         record = line.record
-        if isinstance(record, wire.Judged):
-            decision = record.decision
-            if decision.cause not in events:
-                raise _without_cause(line, decision)
-            cause, world = events[decision.cause]
-            if decision.verdict.admitted:
-                flying[decision.action.key] = len(found)
-            found.append(Chain(cause=cause, belief=world.view.belief, decision=decision))
+        if isinstance(record, wire.Seen):
+            latest = next(events)
+            body = record.event.body
+            at = flying.pop(body.key, None) if isinstance(body, ActionFinished) else None
+            if at is not None:
+                found[at] = evolve(found[at], outcome=latest[0])
+        elif isinstance(record, wire.Judged):
+            if record.decision.verdict.admitted:
+                flying[record.decision.action.key] = len(found)
+            found.append(_begun(line, record.decision, latest))
         elif isinstance(record, wire.Touched) and record.key in flying:
             at = flying[record.key]
             found[at] = evolve(found[at], touched=record.now)
-        elif isinstance(record, wire.Seen) and isinstance(record.event.body, ActionFinished):
-            at = flying.pop(record.event.body.key, -1)
-            if at >= 0:
-                found[at] = evolve(found[at], outcome=events[record.event.seq][0])
     return found
 
 
-def _without_cause(line: Line, decision: Decision) -> JournalDamaged:
-    return JournalDamaged(
-        f"{line.segment}, line {line.number}: expected e{decision.cause} before what it caused"
-    )
+def _begun(line: Line, decision: Decision, latest: tuple[Event, World] | None) -> Chain:
+    if latest is None or latest[0].seq != decision.cause:
+        raise JournalDamaged(
+            f"{line.segment}, line {line.number}: "
+            f"expected a decision after e{decision.cause}, which caused it"
+        )
+    cause, world = latest
+    return Chain(cause=cause, belief=world.view.belief, decision=decision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -286,7 +286,7 @@ def _build_world(
     ledger = Ledger(
         claims=claims,
         last=dict(image["last"]),
-        skipped=dict(image["skipped"]),
+        skipped={k: (float(at), int(n)) for k, (at, n) in image["skipped"].items()},
         noted={k: Word(w) for k, w in image["noted"].items()},
     )
     return World(view=view, rules=rules, ledger=ledger, seq=int(image["seq"]))

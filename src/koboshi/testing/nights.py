@@ -16,7 +16,7 @@ from koboshi.core.observations import HookFired, PersonSeen
 from koboshi.core.readings import Status
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
-from koboshi.daemon.recover import begin, reopen, take_over
+from koboshi.daemon.recover import reopen, take_over
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.errors import HostError
 from koboshi.performers import Program
@@ -138,7 +138,6 @@ class Night:
         self.look_every = random.uniform(1.5, 5.0)
         self.supervisor: Supervisor | None = None
         self.back_at = 0.0
-        self.sessions = 0
         self.calls: list[tuple[float, str]] = []
         self.hooks: list[tuple[float, dict[str, object]]] = []
         self.lives = 0
@@ -216,7 +215,7 @@ class Night:
         async def live() -> None:
             await take_over(supervisor, recovered)
             if supervisor.world.view.run.number == 0:
-                await begin(supervisor)
+                supervisor.take(OrderGiven(order=Order.START, by="person"))
             self.supervisor = supervisor
 
         self.back_at = float("inf")
@@ -230,13 +229,8 @@ class Night:
             host=self.host,
             program=PROGRAM,
             runtime=self.runtime,
-            new_session=self._new_session,
             announce=self._announce,
         )
-
-    def _new_session(self) -> str:
-        self.sessions += 1
-        return f"s{self.sessions}"
 
     def _fall(self) -> None:
         """It was killed: what was not synced is lost, the agent lives on."""
@@ -338,7 +332,7 @@ class Night:
         running = self.agent.running
         if running is not None and running.dialog is not None:
             self.agent.key("1")
-        elif self.draft_until < 0 and self._line_left():
+        elif self.draft_until < 0 and (self._line_left() or self.host.shell_line):
             self._leave_the_box()
         elif running is not None and running.status == "failed" and running.context >= FULL:
             self.agent.key("C-u")
