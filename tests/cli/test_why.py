@@ -65,7 +65,9 @@ def test_a_key_that_was_skipped_and_comes_again_is_two_chains(journal: Path) -> 
     )
     own = [line for line in whole if _key(line) == ended["key"]]
     decided = next(json.loads(line) for line in own if line.startswith(b'{"k":"admitted"'))
-    at = next(i for i, line in enumerate(whole) if f'"seq":{decided["cause"]},'.encode() in line)
+    at = next(
+        i for i, line in enumerate(whole) if i and f'"seq":{decided["cause"]},'.encode() in line
+    )
     # The same decision and outcome once more; the first time it came out as skipped.
     skipped = [line.replace(b'"ending":"done"', b'"ending":"skipped"') for line in whole]
     path.write_bytes(b"".join([whole[0], *skipped[1:], whole[at], *own]))

@@ -171,7 +171,7 @@ def test_a_look_is_taken_in() -> None:
         digest="d1", seen_at=2.0, moved_at=2.0, context=ContextUse(used=62.0)
     )
     assert view.clues == (
-        Clue(source=Source.SCREEN, status=Status.WORKING, at=2.0, since=2.0, reason="shown"),
+        Clue(source=Source.SCREEN, status=Status.WORKING, at=2.0, reason="shown"),
     )
     assert view.belief == Belief(status=Status.WORKING, since=2.0, reason="shown")
     assert view.context.lines == tuple(f"l{n}" for n in range(2, 12))
@@ -256,19 +256,8 @@ def test_a_hook_gives_identity() -> None:
 
     assert driver.view.run.session == "s9"
     assert driver.view.clue(Source.HOOK) == Clue(
-        source=Source.HOOK, status=Status.IDLE, at=3.0, since=3.0, reason="hook Stop"
+        source=Source.HOOK, status=Status.IDLE, at=3.0, reason="hook Stop"
     )
-
-
-def test_the_same_claim_keeps_its_since() -> None:
-    """How long a source has said so survives its saying it again."""
-    driver = running()
-
-    driver.see(reading(Status.IDLE, lines=("more",)), after=5.0)
-
-    clue = driver.view.clue(Source.SCREEN)
-    assert clue is not None
-    assert (clue.at, clue.since) == (7.0, 2.0)
 
 
 def test_a_person_is_remembered() -> None:
@@ -341,12 +330,21 @@ def test_every_body_has_a_wire_name() -> None:
 
 
 def test_counters_of_a_run_start_again_with_the_run() -> None:
-    """Prompts, turns, nudges and starts begin at 0; limits, refreshes and settled go on."""
+    """Prompts, turns, nudges, starts and held ones begin at 0; the others go on."""
     view = replace(
         running().view,
         tally=Tally(
-            prompts=1, turns=2, nudges=3, failures=4, crashes=5, starts=6, limits=7, refreshes=8,
-            unsaved=9, settled=10,
+            prompts=1,
+            turns=2,
+            nudges=3,
+            failures=4,
+            crashes=5,
+            starts=6,
+            held=11,
+            limits=7,
+            refreshes=8,
+            unsaved=9,
+            settled=10,
         ),
     )
 
@@ -761,6 +759,33 @@ def test_giving_up_is_remembered_and_telling_is_not() -> None:
 
     assert replace(told, history=before.history) == before
     assert driver.view.given_up
+
+
+@pytest.mark.parametrize(("number", "exited"), [(0, False), (1, True), (1, False)])
+def test_a_run_is_wanted_only_where_there_is_none(number: int, *, exited: bool) -> None:
+    """`start` while one runs asks for nothing; the run that starts is the one that was wanted."""
+    driver = quiet()
+    if number:
+        driver.start(number)
+    if exited:
+        driver.tell(RunExited(run=1, code=0, meant=True))
+
+    driver.tell(OrderGiven(order=Order.START))
+    wanted = driver.view.wanted
+    driver.start(number + 1)
+
+    assert wanted is (number == 0 or exited)
+    assert not driver.view.wanted
+
+
+def test_a_start_that_could_not_be_tried_is_counted() -> None:
+    """`held`: the shell's line was not empty, or another run was alive."""
+    driver = running()
+    driver.tell(RunExited(run=1, signal=9))
+
+    driver.finish(Start(run=2, origin=Origin.RESUMED), Ending.SKIPPED)
+
+    assert (driver.view.tally.held, driver.view.restarts) == (1, ())
 
 
 GIVES_UP = Escalate(about="1.spent0", text="t", gives_up=True)
