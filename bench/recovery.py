@@ -43,7 +43,7 @@ def measure_recovery(scale: float) -> tuple[Figure, ...]:
     """The default segments, of which one is read, and one segment with everything in it."""
     total = count(TOTAL, scale, least=100_000)
     nights = count(NIGHTS, scale)
-    default = min(SEGMENT_BYTES, total // 6)
+    default = min(SEGMENT_BYTES, total // 5)
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="koboshi-bench-") as folder:
         for name, segment in (("segments", default), ("single", 2**62)):

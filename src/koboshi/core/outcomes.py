@@ -78,8 +78,8 @@ def _start_finished(view: View, action: do.Start, ending: Ending, now: Moment) -
 
 def _refresh_began(view: View, action: do.Refresh) -> View:
     tally = evolve(view.tally, refreshes=action.nth)
-    if view.run.exit is not None:
-        return evolve(view, tally=tally)  # it ended by itself before it was asked to save
+    if view.run.exit is not None or view.status is Status.LIMITED:
+        return evolve(view, tally=tally)  # it ended, or was limited, before it was asked to save
     refresh = Refreshing(nth=action.nth, why=action.why, stage=Stage.SAVING)
     return evolve(view, refresh=refresh, tally=tally)
 

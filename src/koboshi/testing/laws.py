@@ -32,6 +32,7 @@ class Laws:
         self._host = host
         self._settings = settings
         self._acknowledged = [float("-inf")]
+        self._answered: set[tuple[int, int]] = set()
         self.typed = 0
         host.on_type = self.typing
         host.on_end = self.ending
@@ -65,7 +66,8 @@ class Laws:
         if isinstance(stroke, Key) and (len(stroke.name) == 1 or stroke.name in ("Up", "Down")):
             if not asked:
                 raise Violation(f"{stroke.name!r} pressed and no question is open: {states}")
-            self._answered_once()
+            if stroke.name.isdigit():
+                self._answering()
             return
         if not boxed and isinstance(stroke, Text):
             raise Violation(f"text typed into an open question: {states}")
@@ -77,13 +79,18 @@ class Laws:
             if draft.startswith(agent.person_draft):
                 raise Violation(f"{stroke} over a person's half-typed line {draft!r}")
 
-    def _answered_once(self) -> None:
+    def _answering(self) -> None:
+        """One key per dialog, and only for what the owner allowed."""
         running = self._host.agent.running
-        if running is None:
+        dialog = running.dialog if running is not None else None
+        if running is None or dialog is None:
             return
-        numbers = [number for number, _ in running.answers]
-        if len(numbers) != len(set(numbers)):
-            raise Violation(f"a question was answered twice: {running.answers}")
+        if dialog.subject not in self._settings.allow:
+            raise Violation(f"answered what nobody allowed: {dialog.subject!r}")
+        which = (len(self._host.starts), dialog.number)
+        if which in self._answered:
+            raise Violation(f"a question was answered twice: run {which[0]}, dialog {which[1]}")
+        self._answered.add(which)
 
     def _to_the_gone(self, strokes: tuple[Keystroke, ...]) -> None:
         states = self._host.agent.was(RACE)
