@@ -202,6 +202,16 @@ def test_a_segment_that_retention_took_away_is_no_error(tmp_path: Path) -> None:
     assert {line.segment for line in along} == set(names[:2])
 
 
+def test_a_segment_that_goes_between_listing_and_reading_is_passed_over(journal: Path) -> None:
+    """Retention may remove it at any moment."""
+    names = sorted(p.name for p in journal.iterdir())
+    lines = tail(journal)
+    assert next(lines).segment == names[0]
+    (journal / names[1]).unlink()
+
+    assert {line.segment for line in lines} == {names[0], *names[2:]}
+
+
 def test_follow_prints_each_line_at_once(state: Path, journal: Path) -> None:
     """Through a pipe, over a new segment, until it is told to stop."""
     names = sorted(p.name for p in journal.iterdir())
@@ -210,7 +220,13 @@ def test_follow_prints_each_line_at_once(state: Path, journal: Path) -> None:
     expected = [r["seq"] for r in seen(journal)]
     with subprocess.Popen(
         [sys.executable, "-m", "koboshi", "events", "sim", "--follow", "--json", "--all"],
-        env={**os.environ, "PYTHONPATH": str(SRC), "KOBOSHI_STATE": str(state)},
+        # Buffered, as in a shell.
+        env={
+            **os.environ,
+            "PYTHONPATH": str(SRC),
+            "KOBOSHI_STATE": str(state),
+            "PYTHONUNBUFFERED": "",
+        },
         stdout=subprocess.PIPE,
     ) as ran:
         assert ran.stdout is not None

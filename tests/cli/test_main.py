@@ -18,7 +18,7 @@ from koboshi import __version__
 from koboshi.adapters.text import width
 from koboshi.cli.group import VERBS
 from koboshi.cli.main import main, sentence
-from koboshi.cli.printing import paint
+from koboshi.cli.printing import clip, paint, wrap
 from tests.cli.journals import disk, edit, edited, lay_down, run
 
 SRC = Path(__file__).parents[2] / "src"
@@ -345,6 +345,27 @@ def test_colours_are_for_terminals_without_no_color(monkeypatch: pytest.MonkeyPa
     assert paint("x", "") == "x"
     monkeypatch.setenv("NO_COLOR", "1")
     assert paint("x", "red") == "x"
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "cut", "rows"),
+    [
+        ("short", 10, "short", ["short"]),
+        ("日本語", 6, "日本語", ["日本語"]),
+        ("日本語", 5, "日本…", ["日本", "語"]),
+        ("日本語", 4, "日…", ["日本", "語"]),
+        ("a bc def", 5, "a bc…", ["a bc", "def"]),
+        ("abcdef", 4, "abc…", ["abcd", "ef"]),
+        ("", 4, "", [""]),
+        ("か\u3099x", 3, "か\u3099x", ["か\u3099x"]),
+    ],
+)
+def test_columns_are_counted_not_characters(
+    text: str, room: int, cut: str, rows: list[str]
+) -> None:
+    """A Japanese character takes two, a mark on it none."""
+    assert clip(text, room) == cut
+    assert list(wrap(text, room)) == rows
 
 
 # --- the surroundings ----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from koboshi.core.actions import Notify
+from koboshi.core.actions import Notify, Send
 from koboshi.core.events import Moment, Severity
 from koboshi.core.rules import Proposal, Rule, rule
 from koboshi.core.view import View
@@ -173,6 +173,21 @@ def test_a_new_rule_is_told_once_per_occasion() -> None:
     assert [(d.kind, d.now.finding.code) for d in found.differences if d.now] == [
         (Kind.NEW, "XXX001")
     ]
+
+
+@rule("XXX002", "hands-wanted", Severity.P2)
+def hands_wanted(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """A rule that wants to type once per run."""
+    send = Send(run=view.run.number, text="x", about="hands")
+    return Proposal(message="hands", actions=(send,)) if view.run.number else None
+
+
+def test_what_was_never_tried_does_not_stand_in_the_way_of_the_others() -> None:
+    """An action of a new rule has no outcome; the recorded ones are judged without it."""
+    found = with_rules(*BUILTIN, hands_wanted)
+
+    assert {d.now.finding.code for d in found.differences if d.now} == {"XXX002"}
+    assert {d.kind for d in found.differences} == {Kind.NEW}
 
 
 def test_a_rule_that_speaks_otherwise_is_a_change() -> None:

@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from koboshi.core.actions import Answer, Checkpoint, Escalate, Load, Notify, Refresh, Send, Start, Stop
+from koboshi.core.actions import (
+    Answer,
+    Checkpoint,
+    Escalate,
+    Load,
+    Notify,
+    Refresh,
+    Send,
+    Start,
+    Stop,
+)
 from koboshi.core.events import (
     BODY_TYPES,
     Ending,
@@ -350,9 +360,7 @@ def test_counters_of_a_run_start_again_with_the_run() -> None:
 
     after = fold(view, event(RunStarted(run=2, origin=Origin.FRESH)))
 
-    assert after.tally == Tally(
-        failures=4, crashes=5, limits=7, refreshes=8, unsaved=9, settled=10
-    )
+    assert after.tally == Tally(failures=4, crashes=5, limits=7, refreshes=8, unsaved=9, settled=10)
 
 
 def test_a_turn_is_counted_when_it_begins_and_forgives_nudges() -> None:

@@ -150,9 +150,7 @@ class Story:
         match fact.kind:
             case "look":
                 digest = f"{fact.pick}"
-                self.tell(
-                    ScreenRead(run=run, reading=fact.reading, digest=digest, seen_at=self.at)
-                )
+                self.tell(ScreenRead(run=run, reading=fact.reading, digest=digest, seen_at=self.at))
             case "same":
                 self.tell(ScreenSame(run=run, digest=f"{fact.pick}", seen_at=self.at - fact.pick))
             case "hook":

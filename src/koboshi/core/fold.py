@@ -49,6 +49,10 @@ if TYPE_CHECKING:
 
 
 _GOING_ON = (Status.WORKING, Status.IDLE)
+_NOT_ASKING = (*_GOING_ON, Status.FAILED, Status.LIMITED)
+#: Looks in a row without a question before one that may have been answered is over.
+_CLEAR_LOOKS = 3
+_DOUBT = "a question with these words may have been answered already"
 
 
 def fold(view: View, event: Event) -> View:
@@ -136,7 +140,8 @@ def _same(view: View, body: ScreenSame) -> View:
     question = view.question
     if question is not None:
         question = evolve(question, looks=question.looks + 1)
-    return evolve(view, sight=sight, question=question)
+    after = evolve(view, sight=sight, question=question)
+    return _clear(after) if view.doubted and view.status in _NOT_ASKING else after
 
 
 def _read(view: View, body: ScreenRead) -> View:
@@ -179,21 +184,26 @@ def _asked(view: View, reading: Reading, at: float) -> View:
     prompt, question, tally = reading.prompt, view.question, view.tally
     if prompt is None:
         # An unknown screen hides a question, it does not close it: the number must not move on.
-        if question is None or reading.status is Status.UNKNOWN:
+        if reading.status is Status.UNKNOWN:
             return view
-        return evolve(view, question=None)
-    doubt = ""
-    if question is not None and question.prompt.fingerprint == prompt.fingerprint:
-        if question.above == reading.lines:
-            seen = evolve(question, prompt=prompt, looks=question.looks + 1)
-            return evolve(view, question=seen)
-        # The same words with something new printed above them: another question, asked before we
-        # looked. What a person was asked to see to stays with the person until the words are gone.
-        doubt = question.left_to_person
+        return _clear(view if question is None else evolve(view, question=None))
+    same = question is not None and question.prompt.fingerprint == prompt.fingerprint
+    # The same words with something new printed above them are another question, asked meanwhile.
+    if question is not None and same and question.above == reading.lines:
+        return evolve(view, question=evolve(question, prompt=prompt, looks=question.looks + 1))
+    doubt = _DOUBT if prompt.fingerprint in view.doubted else ""
     fresh = Question(
         prompt=prompt, nth=tally.prompts + 1, since=at, above=reading.lines, left_to_person=doubt
     )
-    return evolve(view, question=fresh, tally=evolve(tally, prompts=fresh.nth))
+    return evolve(view, question=fresh, clear=0, tally=evolve(tally, prompts=fresh.nth))
+
+
+def _clear(view: View) -> View:
+    """No question on the screen, once more; one such look may be an old frame, several are not."""
+    if not view.doubted:
+        return view
+    clear = view.clear + 1
+    return evolve(view, clear=clear, doubted=() if clear >= _CLEAR_LOOKS else view.doubted)
 
 
 def _limited(view: View, reading: Reading, at: float) -> View:
@@ -249,6 +259,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
         clues=(),
         sight=Sight(moved_at=now.at),
         question=None,
+        doubted=(),
         window=None,
         refresh=refresh,
         tally=tally,

@@ -32,7 +32,8 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
     if isinstance(action, do.Notify):
         return view
     if isinstance(action, do.Escalate):
-        return evolve(view, given_up=True) if action.gives_up else view
+        told = ending is Ending.DONE
+        return evolve(view, given_up=True) if action.gives_up and told else view
     if isinstance(action, do.Start):
         return _start_finished(view, action, ending, now)
     if action.run != view.run.number:
@@ -47,11 +48,14 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
 
 
 def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> View:
-    question = view.question
-    if question is None or question.nth != action.nth or body.outcome.ending is Ending.SKIPPED:
+    question, outcome = view.question, body.outcome
+    if outcome.ending is Ending.FAILED:
+        # The words are in doubt, also where the same words already count as another question.
+        if question is not None and question.prompt.fingerprint == action.fingerprint:
+            view = evolve(view, question=evolve(question, left_to_person=outcome.why))
+        return evolve(view, doubted=(*view.doubted, action.fingerprint), clear=0)
+    if question is None or question.nth != action.nth or outcome.ending is Ending.SKIPPED:
         return view
-    if body.outcome.ending is Ending.FAILED:
-        return evolve(view, question=evolve(question, left_to_person=body.outcome.why))
     return evolve(view, question=None)  # whatever shows next is new (law 4)
 
 

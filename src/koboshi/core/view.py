@@ -170,6 +170,8 @@ class View:
     clues: tuple[Clue, ...] = ()
     sight: Sight = Sight()
     question: Question | None = None
+    doubted: tuple[str, ...] = ()  #: fingerprints of questions that may have been answered
+    clear: int = 0  #: looks in a row without a question, while there are such
     window: Window | None = None
     refresh: Refreshing | None = None
     tally: Tally = Tally()

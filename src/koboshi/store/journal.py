@@ -15,6 +15,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from koboshi.core.events import (
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from .shelves import Shelf
 
-#: A segment is closed at this size; a recovery reads one segment, at ≈ 30 MB/s.
+#: A segment is closed at this size; a recovery reads one segment, at ≈ 10 MB/s.
 SEGMENT_BYTES = 16 * 1024 * 1024
 #: What no later look would show again.
 _NOT_SEEN_TWICE = (ActionFinished, OrderGiven, RunExited, RunStarted)
@@ -98,7 +99,13 @@ class Journal:
 
 
 def _day(now: Moment) -> str:
-    return datetime.fromtimestamp(now.utc, tz=UTC).strftime("%Y-%m-%d")
+    return _day_name(int(now.utc // 86400))
+
+
+@lru_cache(maxsize=8)
+def _day_name(days: int) -> str:
+    """Asked at every write, and the answer changes once a day."""
+    return datetime.fromtimestamp(days * 86400, tz=UTC).strftime("%Y-%m-%d")
 
 
 def _next_name(last: str, now: Moment) -> str:

@@ -47,7 +47,10 @@ class Cursor:
 
     def read(self, *, closed: bool) -> Iterator[Line]:
         """What was added since; half a line is left for later, and left out when it is closed."""
-        rows = self._rows(closed=closed)
+        try:
+            rows = self._rows(closed=closed)
+        except FileNotFoundError:
+            return  # retention took it away since it was listed
         for index, row in enumerate(rows, 1):
             record = self._record(row, last=index == len(rows))
             if record is None:
@@ -59,18 +62,21 @@ class Cursor:
             raise no_beginning(self.name)
 
     def _rows(self, *, closed: bool) -> list[bytes]:
-        try:
-            rows = read_file(self._path, self._offset).split(b"\n")
-        except FileUnreadable as error:
-            if isinstance(error.__cause__, FileNotFoundError) and self._number:
-                return []  # retention took it away
-            raise
+        rows = self._content().split(b"\n")
         half = rows.pop()
         if half and closed:
             rows.append(half)
         while rows and not rows[-1]:
             rows.pop()
         return rows
+
+    def _content(self) -> bytes:
+        try:
+            return read_file(self._path, self._offset)
+        except FileUnreadable as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                raise error.__cause__ from None
+            raise
 
     def _record(self, row: bytes, *, last: bool) -> wire.Record | None:
         where = f"{self.name}, line {self._number + 1}"

@@ -1,0 +1,237 @@
+"""Answer: one key, on a fresh look, never again."""
+
+from __future__ import annotations
+
+import pytest
+
+from koboshi.core.actions import Answer
+from koboshi.core.events import Ending, Outcome
+from koboshi.core.readings import Meaning
+from koboshi.scripted.behaviour import Ask, Done, Script, Work
+from tests.performers.benches import ASK, Bench
+
+
+def asked(script: Script = ASK, *, choice: Meaning = Meaning.ONCE) -> tuple[Bench, Answer]:
+    """A bench with an open question, and the answer that was decided about it."""
+    bench = Bench(script)
+    bench.ask()
+    prompt = bench.reading().prompt
+    assert prompt is not None
+    return bench, Answer(run=1, nth=1, fingerprint=prompt.fingerprint, choice=choice)
+
+
+def done(why: str) -> Outcome:
+    """It happened."""
+    return Outcome(ending=Ending.DONE, why=why)
+
+
+def failed(why: str) -> Outcome:
+    """It was tried."""
+    return Outcome(ending=Ending.FAILED, why=why)
+
+
+def skipped(why: str) -> Outcome:
+    """It was not done."""
+    return Outcome(ending=Ending.SKIPPED, why=why)
+
+
+NOT_THERE = skipped("the question is not there any more")
+
+
+def test_an_answer_presses_one_key() -> None:
+    """And sees the question go."""
+    bench, action = asked()
+
+    outcome = bench.perform(action)
+
+    assert (outcome, bench.sent) == (done("answered, and seen to be gone"), ["1"])
+    assert bench.marks == ["1.question1"]
+    assert bench.status == "working"
+
+
+def test_no_is_another_key() -> None:
+    """The option is found by its meaning, not by its place."""
+    bench, action = asked(choice=Meaning.NO)
+
+    assert bench.perform(action).ending is Ending.DONE
+    assert bench.agent.running is not None
+    assert bench.agent.running.answers == [(1, "no")]
+
+
+def test_a_question_answered_meanwhile_gets_no_key() -> None:
+    """Between the decision and the key a person was quicker."""
+    bench, action = asked()
+    bench.agent.key("1")
+
+    assert (bench.perform(action), bench.sent) == (NOT_THERE, [])
+
+
+def test_another_question_gets_no_key() -> None:
+    """The words on the screen are not the ones that were decided about."""
+    bench, action = asked((Ask(command="npm test"), Ask(command="rm -rf build"), Done()))
+    bench.agent.key("1")
+
+    assert (bench.perform(action), bench.sent, bench.dialog) == (NOT_THERE, [], 2)
+
+
+def test_an_unknown_screen_gets_no_key() -> None:
+    """Something covers the agent."""
+    bench, action = asked()
+    bench.host.veil(60.0)
+
+    assert (bench.perform(action), bench.sent) == (NOT_THERE, [])
+
+
+def test_a_gone_process_gets_no_key() -> None:
+    """Its last frame still shows the dialog."""
+    bench, action = asked()
+    bench.agent.end(9)
+
+    assert (bench.perform(action), bench.sent) == (NOT_THERE, [])
+
+
+def test_another_run_gets_no_key() -> None:
+    """The fence of an action is its run."""
+    bench, action = asked()
+    bench.agent.end(9)
+    bench.start(2)
+
+    assert (bench.perform(action), bench.sent) == (skipped("run 1 is over"), [])
+    assert bench.marks == []
+
+
+def test_an_option_that_is_not_there_is_never_tried_again() -> None:
+    """No key is guessed."""
+    bench, action = asked(choice=Meaning.WAIT)
+
+    assert (bench.perform(action), bench.sent) == (failed("no option means 'wait'"), [])
+
+
+def test_the_same_words_following_are_another_question() -> None:
+    """One key, one question: the second one stays open."""
+    bench, action = asked((Ask(command="npm test"), Ask(command="npm test"), Done()))
+
+    outcome = bench.perform(action)
+
+    assert outcome == done("answered; a question with the same words followed")
+    assert (bench.sent, bench.dialog) == (["1"], 2)
+
+
+def test_a_question_that_stays_is_a_failure_and_one_key() -> None:
+    """The key did nothing; nobody presses it again."""
+    bench, action = asked()
+    bench.host.tricks = {}
+    type_ = bench.host.type
+
+    async def deaf(place: object, strokes: tuple[object, ...]) -> None:
+        bench.host.on_type(strokes)  # type: ignore[arg-type]
+
+    bench.host.type = deaf  # type: ignore[method-assign,assignment]
+    outcome = bench.perform(action)
+    bench.host.type = type_  # type: ignore[method-assign]
+
+    assert outcome == failed("the question is still there after the key")
+    assert bench.sent == ["1"]
+
+
+def keyless(bench: Bench, *moves: str) -> None:
+    """An adapter that must move the selection and press Enter, as some dialogs need."""
+
+    class Arrows(type(bench.hands.adapter)):  # type: ignore[misc]
+        def keys_for(self, prompt: object, choice: object) -> tuple[str, ...]:  # noqa: ARG002
+            return (*moves, "Enter")
+
+    bench.hands.adapter = Arrows()
+
+
+def test_arrows_are_verified_before_enter() -> None:
+    """Enter takes whatever is selected."""
+    bench, action = asked(choice=Meaning.NO)
+    keyless(bench, "Down", "Down")
+
+    outcome = bench.perform(action)
+
+    assert (outcome.ending, bench.sent) == (Ending.DONE, ["Down", "Down", "Enter"])
+    assert bench.agent.running is not None
+    assert bench.agent.running.answers == [(1, "no")]
+
+
+def test_a_selection_that_did_not_move_is_not_entered() -> None:
+    """One arrow was lost: Enter would take the wrong row."""
+    bench, action = asked(choice=Meaning.NO)
+    keyless(bench, "Down")
+
+    outcome = bench.perform(action)
+
+    assert outcome == failed("the selection did not move to the option")
+    assert (bench.sent, bench.dialog) == (["Down"], 1)
+
+
+def test_a_slow_terminal_is_not_typed_into() -> None:
+    """A look that took a second may be a second old."""
+    bench, action = asked()
+    bench.host.slow_looks = 1.0
+
+    outcome = bench.perform(action)
+
+    assert outcome == skipped("the terminal answers too slowly to type safely")
+    assert bench.sent == []
+
+
+def test_a_terminal_that_is_gone_is_an_outcome() -> None:
+    """Not an exception."""
+    bench, action = asked()
+    bench._run(bench.host.forget(bench.hands.place))  # type: ignore[arg-type]  # noqa: SLF001
+
+    assert (bench.perform(action).ending, bench.sent) == (Ending.FAILED, [])
+
+
+# -- in doubt -------------------------------------------------------------------------------------
+
+
+def test_an_answer_that_was_not_begun_may_be_decided_again() -> None:
+    """Without the mark nothing was touched."""
+    bench, action = asked()
+
+    outcome = bench.settle(action, touched=False)
+
+    assert (outcome, bench.sent) == (skipped("the supervisor ended before it acted"), [])
+
+
+def test_an_answer_in_doubt_whose_question_is_gone_was_given() -> None:
+    """By whom does not matter."""
+    bench, action = asked()
+    bench.agent.key("1")
+
+    outcome = bench.settle(action)
+
+    assert (outcome, bench.sent) == (done("in doubt; the question is not there any more"), [])
+
+
+@pytest.mark.parametrize("script", [ASK, (Ask(command="npm test"), *ASK)])
+def test_an_answer_in_doubt_is_never_pressed_again(script: Script) -> None:
+    """The question may be the old one or a new one with the same words: nobody can tell."""
+    bench, action = asked(script)
+
+    outcome = bench.settle(action)
+
+    assert outcome.ending is Ending.FAILED
+    assert bench.sent == []
+
+
+def test_an_answer_in_doubt_about_a_run_that_is_over_is_history() -> None:
+    """There is nothing to look at."""
+    bench, action = asked()
+    bench.hands.place = None
+
+    assert bench.settle(action) == failed("in doubt; the run is over")
+
+
+def test_a_question_that_changes_while_we_look_is_seen_changed() -> None:
+    """The look before the key is the one that counts; what it shows is pressed, once."""
+    bench, action = asked((Ask(command="npm test"), Work(seconds=60.0, say="x"), Done()))
+    bench.host.tricks = {bench.host.looks + 2: lambda: bench.wait(0.0)}
+
+    bench.perform(action)
+
+    assert bench.sent == ["1"]

@@ -1,0 +1,289 @@
+"""Stop and Start: the end of one run, the beginning of the next; and the words in between."""
+
+from __future__ import annotations
+
+import pytest
+
+from koboshi.core.actions import Escalate, Notify, Refresh, Start, Stop
+from koboshi.core.events import Ending, Origin, Outcome, RunStarted, Severity
+from koboshi.performers import PERFORMERS
+from koboshi.core.actions import ACTION_KINDS
+from koboshi.scripted.behaviour import Done, Script, Work
+from tests.performers.benches import ASK, Bench
+
+STOP = Stop(run=1, about="refresh1.0")
+FRESH = Start(run=2, origin=Origin.FRESH, session="s2")
+RESUME = Start(run=2, origin=Origin.RESUMED, session="s1")
+LONG: Script = (Work(seconds=600.0, say="x"), Done())
+
+
+def outcome(ending: str, why: str) -> Outcome:
+    """How it came out."""
+    return Outcome(ending=Ending(ending), why=why)
+
+
+def test_every_action_has_a_performer_and_a_way_to_settle_it() -> None:
+    """No kind is forgotten."""
+    assert set(PERFORMERS) == set(ACTION_KINDS)
+
+
+# -- stop -----------------------------------------------------------------------------------------
+
+
+def test_an_agent_is_asked_to_exit_first() -> None:
+    """Its own way; no signal is needed."""
+    bench = Bench()
+
+    assert bench.perform(STOP) == outcome("done", "exited by itself")
+    assert (bench.sent, bench.ended, bench.status) == (["'/exit'", "Enter"], [], "gone")
+    assert bench.marks == ["1.refresh1.0.stop"]
+
+
+class Stubborn:
+    """An agent that does not end by what it does not hear."""
+
+    def __init__(self, bench: Bench, *deaf: int) -> None:
+        self._agent = bench.agent
+        self._deaf = deaf
+
+    def key(self, name: str) -> None:
+        """Enter does nothing but empty the box."""
+        self._agent.key("C-u" if name == "Enter" else name)
+
+    def end(self, signal: int) -> None:
+        """A signal, unless it does not hear that one."""
+        if signal not in self._deaf:
+            self._agent.end(signal)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._agent, name)
+
+
+@pytest.mark.parametrize(
+    ("deaf", "why", "ended"),
+    [
+        ((), "done: ended by SIGTERM", [False]),
+        ((15,), "done: ended by SIGKILL", [False, True]),
+        ((15, 9), "failed: it did not end, not even by SIGKILL", [False, True]),
+    ],
+)
+def test_what_does_not_exit_is_ended_harder_and_harder(
+    deaf: tuple[int, ...], why: str, ended: list[bool]
+) -> None:
+    """SIGTERM after its time, SIGKILL after that."""
+    bench = Bench()
+    bench.host.agent = Stubborn(bench, *deaf)  # type: ignore[assignment]
+
+    result = bench.perform(STOP)
+
+    assert (f"{result.ending}: {result.why}", bench.ended) == (why, ended)
+
+
+def test_what_has_ended_is_not_ended_again() -> None:
+    """Nothing is sent to a gone process."""
+    bench = Bench()
+    bench.agent.end(9)
+
+    assert bench.perform(STOP) == outcome("done", "had ended already")
+    assert (bench.sent, bench.ended, bench.marks) == ([], [], [])
+
+
+def test_an_open_question_keeps_it_up() -> None:
+    """It is left alone until it is answered; so is a person's line."""
+    bench, other = Bench(ASK), Bench()
+    bench.ask()
+    other.agent.paste("please als")
+
+    for each in (bench, other):
+        assert each.perform(STOP) == outcome("skipped", "not at an empty prompt")
+        assert (each.sent, each.ended) == ([], [])
+
+
+def test_another_run_is_not_ended() -> None:
+    """The fence of an action is its run."""
+    bench = Bench()
+    bench.agent.end(9)
+    bench.start(2)
+
+    assert bench.perform(STOP) == outcome("skipped", "run 1 is over")
+
+
+# -- start ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("action", "word"), [(FRESH, "--session s2"), (RESUME, "--resume s1")])
+def test_a_run_is_started_and_told_of(action: Start, word: str) -> None:
+    """Fresh under a new session, or with the one before it; the old terminal is put away."""
+    bench = Bench()
+    bench.agent.end(9)
+    starts: list[str] = []
+    begin = bench.agent.start
+
+    def seen(argv: tuple[str, ...]) -> object:
+        starts.append(" ".join(argv))
+        return begin(argv)
+
+    bench.host.agent = _Starting(bench, seen)  # type: ignore[assignment]
+    result = bench.perform(action)
+
+    assert (result, starts) == (outcome("done", "started as pid 2"), [f"scripted {word}"])
+    assert bench.told == [
+        RunStarted(run=2, origin=action.origin, place="%2", pid=2, session=action.session)
+    ]
+    assert bench.hands.place is not None
+    assert (bench.hands.place.run, bench.marks) == (2, ["2.start0"])
+    assert [p.run for p in bench._run(bench.host.find("a"))] == [2]  # noqa: SLF001
+
+
+class _Starting:
+    """The agent, with its start watched."""
+
+    def __init__(self, bench: Bench, start: object) -> None:
+        self._agent = bench.agent
+        self.start = start
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._agent, name)
+
+
+def test_no_run_is_started_beside_a_living_one() -> None:
+    """Never two processes on one session."""
+    bench = Bench()
+
+    assert bench.perform(FRESH) == outcome("skipped", "run 1 is still alive")
+    assert (bench.marks, bench.told, len(bench.host.starts)) == ([], [], 1)
+
+
+def test_a_run_that_is_there_already_is_taken() -> None:
+    """It was started and nobody wrote it down."""
+    bench = Bench()
+    bench.agent.end(9)
+    bench.start(2)
+
+    assert bench.perform(FRESH) == outcome("done", "was there already")
+    assert len(bench.host.starts) == 2
+
+
+def in_a_pane() -> Bench:
+    """An agent in a pane the user had before, gone, with its shell in the foreground."""
+    bench = Bench(own=False)
+    bench.agent.end(9)
+    return bench
+
+
+def test_in_a_users_pane_the_command_is_typed_into_its_shell() -> None:
+    """The one exception: shell in the foreground, its line empty."""
+    bench = in_a_pane()
+
+    result = bench.perform(RESUME)
+
+    assert result == outcome("done", "restarted in its pane")
+    assert bench.sent == ["'scripted --resume s1'", "Enter"]
+    assert bench.hands.place is not None
+    assert (bench.hands.place.run, bench.hands.place.id) == (2, "%1")
+
+
+def test_a_shell_line_that_a_person_began_is_left_alone() -> None:
+    """No key is sent."""
+    bench = in_a_pane()
+    bench.host.person("git sta")
+
+    assert bench.perform(RESUME) == outcome("skipped", "the shell's line is not empty")
+    assert (bench.sent, bench.host.shell_line) == ([], "git sta")
+
+
+def test_without_a_shell_in_the_foreground_nothing_is_typed() -> None:
+    """The agent is still there."""
+    bench = Bench(own=False)
+
+    assert bench.perform(RESUME) == outcome("skipped", "no shell is in the foreground")
+    assert bench.sent == []
+
+
+# -- in doubt -------------------------------------------------------------------------------------
+
+
+def test_a_start_in_doubt_that_is_there_was_done() -> None:
+    """Found by its number."""
+    bench = Bench()
+    bench.agent.end(9)
+    bench.start(2)
+
+    assert bench.settle(FRESH) == outcome("done", "in doubt; found there")
+    assert [b.run for b in bench.told if isinstance(b, RunStarted)] == [2]
+
+
+def test_a_start_in_doubt_that_is_not_there_is_done_again() -> None:
+    """Nothing was started."""
+    bench = Bench()
+    bench.agent.end(9)
+
+    assert bench.settle(FRESH) == outcome("skipped", "in doubt; no such run is there")
+    assert bench.told == []
+
+
+def test_a_start_in_doubt_in_a_users_pane() -> None:
+    """Running: it was done. A shell: it is done again."""
+    up, down = Bench(own=False), in_a_pane()
+
+    assert up.settle(RESUME) == outcome("done", "in doubt; found running")
+    assert down.settle(RESUME) == outcome("skipped", "in doubt; the shell is in the foreground")
+
+
+def test_our_own_command_on_a_shells_line_only_needs_enter() -> None:
+    """Killed between the command and Enter: it would look like a person's line for ever."""
+    bench = in_a_pane()
+    bench.host.person("scripted --resume s1")
+
+    result = bench.settle(RESUME)
+
+    assert (result.ending, bench.sent) == (Ending.DONE, ["Enter"])
+    assert bench.status != "gone"
+
+
+def test_a_stop_in_doubt_finishes_its_own_word() -> None:
+    """`/exit` in the box is ours: Enter, and see it end."""
+    bench = Bench()
+    bench.agent.paste("/exit")
+
+    assert bench.settle(STOP) == outcome("done", "in doubt; it has ended")
+    assert bench.sent == ["Enter"]
+
+
+def test_a_stop_in_doubt_whose_run_is_up_is_done_again() -> None:
+    """Ending is safe to do again."""
+    bench, over = Bench(), Bench()
+    over.hands.place = None
+
+    assert bench.settle(STOP) == outcome("skipped", "in doubt; it is still up")
+    assert over.settle(STOP) == outcome("done", "in doubt; the run is over")
+
+
+def test_a_start_or_stop_that_was_not_begun_may_be_decided_again() -> None:
+    """Without the mark nothing was touched."""
+    for action in (STOP, FRESH):
+        assert Bench().settle(action, touched=False).ending is Ending.SKIPPED
+
+
+# -- words ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "action",
+    [Notify(about="x", text="hello", severity=Severity.P2), Escalate(about="x", text="hello")],
+)
+def test_telling_announces_once_and_in_doubt_again(action: Notify | Escalate) -> None:
+    """Telling twice is better than not telling; no key is sent."""
+    bench = Bench()
+
+    assert bench.perform(action) == outcome("done", "told")
+    assert (bench.announced, bench.marks, bench.sent) == (["hello"], [action.key], [])
+    assert bench.settle(action).ending is Ending.SKIPPED
+
+
+def test_a_refresh_begins_without_touching_anything() -> None:
+    """Its stages are actions of their own."""
+    bench = Bench()
+
+    assert bench.perform(Refresh(run=1, nth=1, why="old")) == outcome("done", "begun")
+    assert (bench.sent, bench.marks) == ([], [])
