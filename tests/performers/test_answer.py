@@ -7,7 +7,7 @@ import pytest
 from koboshi.core.actions import Answer
 from koboshi.core.events import Ending, Outcome
 from koboshi.core.readings import Meaning
-from koboshi.scripted.behaviour import Ask, Done, Script, Work
+from koboshi.scripted.behaviour import Ask, Done, Script
 from tests.performers.benches import ASK, Bench
 
 
@@ -225,13 +225,3 @@ def test_an_answer_in_doubt_about_a_run_that_is_over_is_history() -> None:
     bench.hands.place = None
 
     assert bench.settle(action) == failed("in doubt; the run is over")
-
-
-def test_a_question_that_changes_while_we_look_is_seen_changed() -> None:
-    """The look before the key is the one that counts; what it shows is pressed, once."""
-    bench, action = asked((Ask(command="npm test"), Work(seconds=60.0, say="x"), Done()))
-    bench.host.tricks = {bench.host.looks + 2: lambda: bench.wait(0.0)}
-
-    bench.perform(action)
-
-    assert bench.sent == ["1"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.core.readings import Status
 
-from .hands import Skipped, done, failed, skipped
+from .hands import Skipped, done, failed, readable, skipped
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Answer
@@ -69,7 +69,10 @@ async def settle_answer(action: Answer, hands: Hands) -> Outcome:
     """The key may have been pressed: never press it again; the same words may be a new question."""
     if hands.place is None or hands.place.run != action.run:
         return failed("in doubt; the run is over")
-    if _asked(await hands.look(), action) is None:
+    glance = await readable(hands)
+    if glance is None:
+        return failed("in doubt: the key may have been pressed, and the screen cannot be read")
+    if _asked(glance, action) is None:
         return done("in doubt; the question is not there any more")
     return failed("in doubt: the key may have been pressed, and the question is still there")
 

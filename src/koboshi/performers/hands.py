@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.adapters.base import SHELLS
 from koboshi.core.events import Ending, Outcome
+from koboshi.core.readings import Status
 from koboshi.core.view import evolve
 from koboshi.errors import PlaceGone
 from koboshi.hosts.base import Key, Text
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 FRESH = 0.25
 #: Seconds between two looks while waiting for something to show.
 POLL = 0.2
+
+#: Seconds to wait for a screen that can be read, and what cannot be.
+VEILED = 60.0
+_VEILED = (Status.UNKNOWN, Status.STARTING)
 
 
 class Skipped(Exception):
@@ -121,6 +126,11 @@ class Hands:
             if self.now().at >= deadline:
                 return None
             await self.sleep(POLL)
+
+
+async def readable(hands: Hands) -> Glance | None:
+    """A look at a screen that can be read; None when there was none for a long time."""
+    return await hands.until(lambda g: g.reading.status not in _VEILED, VEILED)
 
 
 def done(why: str = "") -> Outcome:

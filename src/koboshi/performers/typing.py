@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.core.readings import Status
 
-from .hands import Skipped, done, failed, skipped
+from .hands import Skipped, done, failed, readable, skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 AT_PROMPT = (Status.IDLE, Status.FAILED, Status.LIMITED)
 #: Seconds for typed text to show, and for submitted text to leave.
 SHOWS = 3.0
-#: Seconds to wait for a screen that can be read, and what cannot be.
-VEILED = 60.0
-_VEILED = (Status.UNKNOWN, Status.STARTING)
 #: Looks taken to find a fresh one once our text is in the box: to leave it there would look like a
 #: person's half-typed line, and hold everything up.
 PATIENT = 20
@@ -133,7 +130,7 @@ async def settle_typing(action: Send | Checkpoint | Load, hands: Hands) -> Outco
 
 async def finish_typing(hands: Hands, text: str) -> Glance:
     """Press Enter if that text stands in the box; what the screen shows then."""
-    await hands.until(lambda g: g.reading.status not in _VEILED, VEILED)
+    await readable(hands)
     glance = await hands.fresh_look(tries=PATIENT)
     if glance.reading.draft and _holds(glance, text):
         await _enter(hands, text)

@@ -1,0 +1,91 @@
+"""Time that goes on over restarts, reboots and clocks that are set back."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from koboshi.core.events import Moment
+from koboshi.daemon.runtime import AsyncioRuntime, shift_after
+from koboshi.store.wire import Boot
+from koboshi.testing import FakeRuntime
+
+LAST = Moment(at=5_000.0, utc=1_000_000.0)
+
+#: (boot of the journal, today's boot, the time by today's shift, `at` expected at that instant)
+TABLE = {
+    "same boot: the monotonic clock alone": (
+        Boot(id="a", shift=4_000.0), Boot(id="a", shift=7.0), Moment(at=1_107.0, utc=9e9), 5_100.0,
+    ),
+    "same boot, wall clock set back": (
+        Boot(id="a", shift=4_000.0), Boot(id="a", shift=7.0), Moment(at=1_107.0, utc=5.0), 5_100.0,
+    ),
+    "reboot: by the wall clock": (
+        Boot(id="a", shift=4_000.0), Boot(id="b", shift=0.0), Moment(at=30.0, utc=1_000_060.0),
+        5_060.0,
+    ),
+    "reboot, wall clock set back: clamped": (
+        Boot(id="a", shift=4_000.0), Boot(id="b", shift=0.0), Moment(at=30.0, utc=999_000.0),
+        5_000.0,
+    ),
+    "boots without a name": (
+        Boot(), Boot(), Moment(at=30.0, utc=1_000_010.0), 5_010.0,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_time_goes_on_where_the_journal_ended(name: str) -> None:
+    """By as much as has passed, never back."""
+    then, today, now, expected = TABLE[name]
+    monotonic = now.at - today.shift
+
+    assert monotonic + shift_after(LAST, then, today, now) == pytest.approx(expected)
+
+
+def test_a_killed_supervisor_goes_on_in_the_same_boot() -> None:
+    """The fake clock and the real rule."""
+    runtime = FakeRuntime()
+    runtime.go_on(Moment(at=500.0, utc=runtime.utc - 10.0), Boot(id="old", shift=0.0))
+    before, boot = runtime.now(), runtime.boot()
+    runtime.kill()
+    runtime.monotonic += 60.0
+    runtime.utc_ahead -= 9_999.0
+    runtime.go_on(before, boot)
+
+    assert before.at == 510.0
+    assert runtime.now().at == 570.0
+
+
+def test_the_real_clock_goes_on_and_never_back() -> None:
+    """Same machine, same boot."""
+    first = AsyncioRuntime()
+    last, boot = first.now(), first.boot()
+    second = AsyncioRuntime()
+    second.go_on(last, boot)
+
+    assert boot.id
+    assert second.boot() == boot
+    assert 0.0 <= second.now().at - last.at < 60.0
+
+
+def test_tasks_beside_are_ended_with_the_runtime() -> None:
+    """Nothing is left running."""
+
+    async def scene() -> list[str]:
+        runtime, said = AsyncioRuntime(), []
+
+        async def work() -> None:
+            said.append("begun")
+            try:
+                await runtime.sleep(1000.0)
+            finally:
+                said.append("ended")
+
+        runtime.spawn(work())
+        await runtime.sleep(0)
+        await runtime.cancel()
+        return said
+
+    assert asyncio.run(scene()) == ["begun", "ended"]

@@ -1,0 +1,154 @@
+"""The supervisor: step, write, act; and what it does when it cannot write."""
+
+from __future__ import annotations
+
+from koboshi.core.events import Event, PersonTyped, RunExited, RunStarted
+from koboshi.core.observations import HookFired, PersonSeen, ProcessGone
+from koboshi.core.readings import Status
+from koboshi.scripted.behaviour import Ask, Done, EndTurn, Script, Work
+from koboshi.store.history import load
+from tests.daemon.lives import Life
+from tests.store.shelves import START
+
+NIGHT: Script = (Ask(command="npm test"), Work(seconds=5.0, say="x"), EndTurn(), Done())
+
+
+def started(script: Script = NIGHT) -> Life:
+    """An agent that is up and idle."""
+    life = Life(script)
+    life.rise()
+    life.live(5.0)
+    return life
+
+
+def test_a_night_in_short() -> None:
+    """Started as a person asked, nudged, answered, nudged again, done."""
+    life = started()
+
+    life.live(120.0)
+
+    assert life.agent.running is not None
+    assert life.agent.running.done
+    assert life.sent == ["continue", "Enter", "1", "continue", "Enter"]
+    assert [e.seq for e in life.heard] == list(range(1, len(life.heard) + 1))
+
+
+def test_a_raw_look_becomes_a_fact() -> None:
+    """Hooks, people and ended processes come in by the same door."""
+    life = started()
+    supervisor = life.supervisor
+    assert supervisor is not None
+    before = len(life.heard)
+
+    supervisor.observe(HookFired(payload={"hook_event_name": "Stop", "session_id": "s"}))
+    supervisor.observe(HookFired(payload={"nonsense": 1}))
+    supervisor.observe(PersonSeen())
+    supervisor.observe(ProcessGone(run=1, signal=9))
+    supervisor.observe(ProcessGone(run=1, signal=9))
+
+    assert [e.type for e in life.heard[before:]] == ["hook-read", "person-typed", "run-exited"]
+
+
+def kinds(events: list[Event]) -> list[type]:
+    """What happened, in short."""
+    return [type(e.body) for e in events]
+
+
+def test_on_a_full_disk_nothing_is_performed() -> None:
+    """The decision could not be written, so it was not made."""
+    life = started()
+    world = life.world
+    life.shelf.full = True
+
+    life.live(60.0)
+
+    assert life.sent == []
+    assert life.world is world
+    assert life.supervisor is not None
+    assert "no space left" in life.supervisor.journal_error
+
+
+def test_facts_that_do_not_show_again_wait_for_room() -> None:
+    """In their order, and then everything goes on."""
+    life = started()
+    supervisor = life.supervisor
+    assert supervisor is not None
+    before = len(life.heard)
+    life.shelf.full = True
+    taken = [supervisor.take(PersonTyped()), supervisor.take(RunExited(run=1, signal=9))]
+    lost = kinds(life.heard[before:])
+    life.agent.end(9)
+    life.shelf.full = False
+
+    supervisor.tick()
+
+    assert (taken, lost) == ([False, False], [])
+    assert kinds(life.heard[before:])[:2] == [PersonTyped, RunExited]
+    assert supervisor.journal_error == ""
+
+
+def test_when_there_is_room_again_it_goes_on() -> None:
+    """The night ends as it would have."""
+    life = started()
+    life.shelf.full = True
+    life.live(60.0)
+    life.shelf.full = False
+
+    life.live(120.0)
+
+    assert life.agent.running is not None
+    assert life.agent.running.done
+    assert load(life.shelf, life.world, START).world.seq == life.world.seq
+
+
+def test_a_mark_that_cannot_be_written_touches_nothing() -> None:
+    """The action is skipped and decided again when there is room."""
+    life = Life(NIGHT)
+    append, refused = life.shelf.append, []
+
+    def no_marks(name: str, content: bytes, *, sync: bool) -> None:
+        if b'"touched"' in content and len(refused) < 3 and b"idle" in content:
+            refused.append(content)
+            raise OSError(28, "no space left on device")
+        append(name, content, sync=sync)
+
+    life.shelf.append = no_marks  # type: ignore[method-assign]
+    life.rise()
+    life.live(40.0)
+    endings = [(key, ending) for key, ending, _ in life.outcomes() if "idle" in key]
+
+    assert endings[:4] == [("1.idle0.0.0", "skipped")] * 3 + [("1.idle0.0.0", "done")]
+    assert life.sent[:2] == ["continue", "Enter"]
+    assert life.sent.count("continue") == 1
+
+
+def test_the_decision_is_on_the_disk_before_the_key() -> None:
+    """At the moment a key leaves, its decision and its mark are durable."""
+    life = Life(NIGHT)
+    seen: list[bool] = []
+    note = life.host.on_type
+
+    def look_at_disk(strokes: tuple[object, ...]) -> None:
+        note(strokes)  # type: ignore[arg-type]
+        there = load(life.shelf, life.world, START)
+        seen.append(len(there.touched) == 1)
+
+    life.host.on_type = look_at_disk
+    life.rise()
+    life.live(60.0)
+
+    assert seen
+    assert all(seen)
+
+
+def test_a_run_that_ends_is_started_again() -> None:
+    """Crash, backoff, resume."""
+    life = started()
+    life.agent.end(9)
+
+    life.live(10.0)
+
+    assert life.world.view.run.number == 2
+    assert life.world.view.status in (Status.IDLE, Status.STARTING)
+    starts = [e.body for e in life.heard if isinstance(e.body, RunStarted)]
+    assert starts[0].session == starts[1].session

@@ -1,0 +1,402 @@
+"""Each rule fires on its example and not on its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from koboshi.core.actions import (
+    Action,
+    Answer,
+    Checkpoint,
+    Escalate,
+    Load,
+    Mode,
+    Notify,
+    Refresh,
+    Send,
+    Start,
+    Stop,
+)
+from koboshi.core.events import Moment, Origin, Severity
+from koboshi.core.readings import ApiError, ContextUse, Limit, Meaning, PromptKind, Status
+from koboshi.core.settings import Settings
+from koboshi.core.view import (
+    Belief,
+    Clue,
+    Exit,
+    Question,
+    Refreshing,
+    Run,
+    Sight,
+    Source,
+    Stage,
+    Tally,
+    View,
+    Window,
+)
+from koboshi.rules import BUILTIN, find
+from tests.core.worlds import CONTEXT, permission
+
+#: 2026-10-26 08:00:00 UTC, 10,000 seconds into the supervision.
+NOW = Moment(at=10_000.0, utc=1_793_001_600.0)
+RUN = Run(number=3, session="s", since=9_900.0)
+DEAD = replace(RUN, exit=Exit(signal=9))
+LEFT = replace(RUN, exit=Exit(code=0, meant=True))
+
+
+def view(status: Status = Status.IDLE, *, since: float = 9_900.0, **parts: object) -> View:
+    """An agent in its third run, a hundred seconds old."""
+    start: dict[str, object] = {
+        "run": RUN,
+        "belief": Belief(status=status, since=since, reason="r", evidence=("e",)),
+        "sight": Sight(moved_at=since),
+        "settings": Settings(mode=Mode.AUTO, allow=("npm test",)),
+    }
+    return View(context=CONTEXT, **{**start, **parts})  # type: ignore[arg-type]
+
+
+GONE = view(Status.GONE, run=DEAD)
+SPENT = tuple(NOW.at - n for n in range(1, 6))
+LONG_AGO = NOW.at - 700.0
+QUESTION = Question(prompt=permission(), nth=4, since=9_990.0, looks=2)
+ASKING = view(Status.ASKING, question=QUESTION)
+FORBIDDEN = replace(QUESTION, prompt=permission("rm -rf build"))
+HOOK = (Clue(source=Source.HOOK, status=Status.ASKING, at=9_990.0),)
+WINDOW = Window(limit=Limit(kind="session", resets_at=NOW.utc - 5.0), nth=2, since=9_000.0)
+EARLY = replace(WINDOW, limit=Limit(kind="session", resets_at=NOW.utc - 4.0))
+BLIND = replace(WINDOW, limit=Limit(kind="session"), since=NOW.at - 3_600.0)
+LIMITED = view(Status.LIMITED, window=WINDOW)
+FAILED = view(Status.FAILED, since=NOW.at - 30.0, tally=Tally(failures=1, turns=2))
+
+
+def refreshing(stage: Stage, status: Status, *, tries: int = 0, **parts: object) -> View:
+    """A refresh at that stage."""
+    refresh = Refreshing(nth=5, why="old", stage=stage, note="note", tries=tries)
+    return view(status, refresh=refresh, **parts)
+
+
+IDLE_LONG = view(since=LONG_AGO)
+SENT = Tally(nudges=5)
+
+#: code → what it proposes on its example, and views on which it says nothing.
+CASES: dict[str, tuple[View, Action | None, list[View]]] = {
+    "RUN001": (
+        GONE,
+        Start(run=4, origin=Origin.RESUMED, session="s"),
+        [
+            view(),
+            view(Status.GONE, run=LEFT),
+            view(Status.GONE, run=Run()),
+            replace(GONE, given_up=True),
+            refreshing(Stage.STARTING, Status.GONE, run=DEAD),
+        ],
+    ),
+    "RUN002": (
+        replace(GONE, restarts=SPENT),
+        Escalate(
+            about="3.spent0",
+            text="a1 keeps ending (5 restarts in 3600 s): see why, then acknowledge",
+            gives_up=True,
+        ),
+        [
+            GONE,
+            replace(GONE, restarts=SPENT[:4]),
+            replace(GONE, restarts=SPENT, given_up=True),
+            view(restarts=SPENT),
+            view(Status.GONE, run=LEFT, restarts=SPENT),
+        ],
+    ),
+    "RUN003": (
+        view(Status.GONE, run=LEFT),
+        Notify(about="3.ended", text="a1 exited; it was meant to", severity=Severity.P2),
+        [GONE, view(), refreshing(Stage.STARTING, Status.GONE, run=LEFT)],
+    ),
+    "RUN004": (
+        view(Status.UNKNOWN, since=NOW.at - 120.0),
+        Notify(about="3.unknown9880.000", text="a1: r", severity=Severity.P1),
+        [
+            view(Status.UNKNOWN, since=NOW.at - 119.0),
+            view(Status.UNKNOWN, since=0.0, run=Run()),
+            IDLE_LONG,
+        ],
+    ),
+    "RUN006": (
+        replace(GONE, tally=Tally(held=3)),
+        Escalate(
+            about="3.held0", text="a1 is down and cannot be started: look at its terminal"
+        ),
+        [GONE, replace(GONE, tally=Tally(held=2)), view(tally=Tally(held=3))],
+    ),
+    "PRM001": (
+        ASKING,
+        Answer(
+            run=3, nth=4, fingerprint=permission().fingerprint, choice=Meaning.ONCE
+        ),
+        [
+            view(),
+            view(Status.UNKNOWN, question=QUESTION),
+            replace(ASKING, question=replace(QUESTION, looks=1)),
+            replace(ASKING, question=replace(QUESTION, left_to_person="failed")),
+            replace(ASKING, question=FORBIDDEN),
+            replace(ASKING, question=replace(QUESTION, prompt=permission("npm test; rm x"))),
+            replace(ASKING, question=replace(QUESTION, prompt=permission(options=()))),
+            replace(
+                ASKING, question=replace(QUESTION, prompt=permission(kind=PromptKind.QUESTION))
+            ),
+        ],
+    ),
+    "PRM002": (
+        replace(ASKING, question=FORBIDDEN),
+        Escalate(
+            about="3.question4", text="a1 asks: Do you want to proceed? (rm -rf build)"
+        ),
+        [
+            view(),
+            ASKING,
+            view(Status.UNKNOWN, question=FORBIDDEN),
+            replace(ASKING, question=replace(FORBIDDEN, looks=1)),
+        ],
+    ),
+    "RFR001": (
+        refreshing(Stage.SAVING, Status.IDLE, tries=1),
+        Checkpoint(run=3, name="ckpt-20261026-080000-r3", about="refresh5.1"),
+        [
+            view(),
+            refreshing(Stage.SAVING, Status.WORKING),
+            refreshing(Stage.SAVING, Status.IDLE, tries=3),
+            refreshing(Stage.EXITING, Status.IDLE),
+        ],
+    ),
+    "RFR002": (
+        refreshing(Stage.EXITING, Status.WORKING, tries=2),
+        Stop(run=3, about="refresh5.2"),
+        [
+            view(),
+            refreshing(Stage.EXITING, Status.GONE),
+            refreshing(Stage.EXITING, Status.IDLE, tries=3),
+            refreshing(Stage.SAVING, Status.IDLE),
+        ],
+    ),
+    "RFR003": (
+        refreshing(Stage.STARTING, Status.GONE, run=DEAD, tally=Tally(starts=2)),
+        Start(run=4, origin=Origin.FRESH, nth=2),
+        [
+            GONE,
+            refreshing(Stage.STARTING, Status.IDLE),
+            refreshing(Stage.STARTING, Status.GONE, given_up=True),
+            refreshing(Stage.LOADING, Status.GONE),
+        ],
+    ),
+    "RFR004": (
+        refreshing(Stage.LOADING, Status.IDLE, tries=1),
+        Load(run=3, name="note", nth=1),
+        [
+            view(),
+            refreshing(Stage.LOADING, Status.STARTING),
+            refreshing(Stage.LOADING, Status.WORKING),
+            refreshing(Stage.LOADING, Status.IDLE, tries=3),
+            refreshing(Stage.LOADING, Status.LIMITED, window=EARLY),
+        ],
+    ),
+    "RFR005": (
+        refreshing(Stage.LOADING, Status.IDLE, tries=3),
+        Escalate(about="3.refresh5.loading0", text="a1: refresh is stuck while loading"),
+        [view(), refreshing(Stage.LOADING, Status.IDLE, tries=2)],
+    ),
+    "LIM001": (
+        LIMITED,
+        Notify(
+            about="limit2",
+            text="a1 hit its session limit; waits until 07:59:55 UTC",
+            severity=Severity.P1,
+        ),
+        [view(), view(window=WINDOW), refreshing(Stage.LOADING, Status.LIMITED, window=WINDOW)],
+    ),
+    "LIM002": (
+        LIMITED,
+        Send(run=3, text="continue", about="limit2.0.0"),
+        [
+            view(window=WINDOW),
+            replace(LIMITED, window=EARLY),
+            replace(LIMITED, window=replace(WINDOW, tries=3)),
+            replace(LIMITED, window=replace(BLIND, since=NOW.at - 3_599.0)),
+        ],
+    ),
+    "LIM003": (
+        replace(LIMITED, window=replace(WINDOW, tries=3)),
+        Escalate(about="limit2.outlived0", text="a1 is still limited after 3 messages"),
+        [LIMITED, view(window=replace(WINDOW, tries=3))],
+    ),
+    "CTX001": (
+        view(sight=Sight(context=ContextUse(used=70.0)), tally=Tally(refreshes=6)),
+        Refresh(run=3, nth=7, why="context 70% used"),
+        [
+            view(),
+            view(sight=Sight(context=ContextUse(used=69.9))),
+            view(
+                sight=Sight(context=ContextUse(used=99.0)), settings=Settings(context_max=0.0)
+            ),
+            view(sight=Sight(context=ContextUse(used=99.0)), tally=Tally(unsaved=3)),
+            view(Status.GONE, sight=Sight(context=ContextUse(used=99.0))),
+            refreshing(Stage.SAVING, Status.IDLE, sight=Sight(context=ContextUse(used=99.0))),
+        ],
+    ),
+    "TBX001": (
+        view(run=replace(RUN, since=NOW.at - 2_700.0)),
+        Refresh(run=3, nth=1, why="run is older than 2700 s"),
+        [
+            view(run=replace(RUN, since=NOW.at - 2_699.0)),
+            view(run=replace(RUN, since=0.0), settings=Settings(run_max=0.0)),
+            view(run=Run(since=0.0)),
+            view(Status.GONE, run=replace(DEAD, since=0.0)),
+        ],
+    ),
+    "ERR001": (
+        replace(FAILED, sight=Sight(error=ApiError(code="529"))),
+        Send(run=3, text="continue", about="failed2.0.0"),
+        [
+            view(),
+            view(Status.FAILED, since=NOW.at - 29.0, tally=Tally(failures=1)),
+            view(Status.FAILED, since=NOW.at - 59.0, tally=Tally(failures=2)),
+            view(Status.FAILED, since=NOW.at - 9_000.0, tally=Tally(failures=6)),
+            view(Status.FAILED, since=NOW.at - 9_000.0, tally=Tally(failures=1, nudges=5)),
+            refreshing(Stage.SAVING, Status.FAILED, since=0.0),
+        ],
+    ),
+    "ERR002": (
+        view(Status.FAILED, tally=Tally(failures=6, turns=6)),
+        Escalate(about="3.failing6.0", text="a1 failed 6 times in a row"),
+        [FAILED, view(tally=Tally(failures=6)), view(Status.FAILED, tally=Tally(failures=5))],
+    ),
+    "IDL001": (
+        IDLE_LONG,
+        Send(run=3, text="continue", about="idle0.0.0"),
+        [
+            view(since=NOW.at - 599.0),
+            replace(IDLE_LONG, sight=Sight(moved_at=NOW.at - 599.0)),
+            view(Status.WORKING, since=LONG_AGO),
+            view(Status.ASKING, since=LONG_AGO),
+            view(Status.LIMITED, since=LONG_AGO),
+            view(since=LONG_AGO, tally=SENT),
+            refreshing(Stage.SAVING, Status.IDLE, since=LONG_AGO),
+        ],
+    ),
+    "IDL002": (
+        view(tally=SENT),
+        Escalate(about="3.deaf0.0", text="a1 does not react: 5 messages, still idle"),
+        [view(tally=Tally(nudges=4)), view(Status.WORKING, tally=SENT)],
+    ),
+    "IDL003": (
+        view(sight=Sight(draft="please als", moved_at=LONG_AGO)),
+        Escalate(
+            about="3.line0.0", text="a1: a half-typed line is in its box; send it or clear it"
+        ),
+        [
+            IDLE_LONG,
+            view(sight=Sight(draft="please als", moved_at=NOW.at - 599.0)),
+            view(Status.WORKING, sight=Sight(draft="please als", moved_at=LONG_AGO)),
+        ],
+    ),
+    "RUN005": (
+        view(Status.UNKNOWN, run=Run(), wanted=True),
+        Start(run=1, origin=Origin.FIRST),
+        [view(), view(Status.UNKNOWN, run=Run())],
+    ),
+}  # fmt: skip
+
+
+def proposed(code: str, seen: View) -> tuple[Action, ...]:
+    """What that rule would do there."""
+    proposal = find(code).check(seen, NOW)
+    return proposal.actions if proposal else ()
+
+
+def same(one: Action, two: Action | None) -> bool:
+    """Equal; a session id that is made for the occasion does not count."""
+    if isinstance(one, Start) and isinstance(two, Start) and two.session == "":
+        return replace(one, session="") == two
+    return one == two
+
+
+def test_every_rule_has_its_case() -> None:
+    """No rule is forgotten here."""
+    assert set(CASES) == {rule.code for rule in BUILTIN}
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_a_rule_fires_on_its_example(code: str) -> None:
+    """And proposes exactly this."""
+    example, action, _ = CASES[code]
+
+    [found] = proposed(code, example)
+
+    assert same(found, action), found
+
+
+@pytest.mark.parametrize(("code", "nth"), [(c, n) for c in CASES for n in range(len(CASES[c][2]))])
+def test_a_rule_does_not_fire_on_its_neighbours(code: str, nth: int) -> None:
+    """One thing is different, and there is nothing to find."""
+    assert proposed(code, CASES[code][2][nth]) == ()
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_a_rule_finds_nothing_in_a_world_where_nothing_was_seen(code: str) -> None:
+    """Before the first run there is nothing to say."""
+    assert proposed(code, View(context=CONTEXT)) == ()
+
+
+def test_a_hook_confirms_a_question_that_was_seen_once() -> None:
+    """Two signals, or two looks (law 11)."""
+    once = replace(ASKING, question=replace(QUESTION, looks=1), clues=HOOK)
+
+    assert [a.key for a in proposed("PRM001", once)] == ["3.question4"]
+
+
+def test_a_question_left_to_a_person_is_told() -> None:
+    """Allowed or not: the answer failed once."""
+    left = replace(ASKING, question=replace(QUESTION, left_to_person="still there"))
+
+    assert [a.key for a in proposed("PRM002", left)] == ["3.question4.escalate"]
+
+
+def test_a_mode_that_does_not_answer_tells_a_person() -> None:
+    """The default answers for nobody (law 12)."""
+    keep = replace(ASKING, settings=Settings(mode=Mode.KEEP, allow=("npm test",)))
+
+    assert [a.key for a in proposed("PRM002", keep)] == ["3.question4.escalate"]
+
+
+def test_a_limit_without_an_instant_is_tried_after_a_while() -> None:
+    """And the note says that nobody knows when it ends."""
+    blind = replace(LIMITED, window=BLIND)
+    proposal = find("LIM001").check(blind, NOW)
+
+    assert [a.key for a in proposed("LIM002", blind)] == ["3.limit2.0.0"]
+    assert proposal is not None
+    assert proposal.message == "a1 hit its session limit; waits until an unknown time"
+
+
+def test_a_limited_new_run_loads_its_note_when_the_limit_is_over() -> None:
+    """Otherwise the refresh would wait for ever."""
+    waiting = refreshing(Stage.LOADING, Status.LIMITED, window=WINDOW)
+
+    assert [a.key for a in proposed("RFR004", waiting)] == ["3.load0"]
+
+
+def test_unsaved_work_is_told_after_the_refresh_was_called_off() -> None:
+    """Once per refresh that failed."""
+    unsaved = view(tally=Tally(unsaved=1, refreshes=4))
+
+    assert [a.key for a in proposed("RFR005", unsaved)] == ["3.unsaved4.escalate"]
+
+
+@pytest.mark.parametrize("failures", range(1, 6))
+def test_a_failed_turn_is_retried_later_and_later(failures: int) -> None:
+    """30, 60, 120, 240, 480 seconds."""
+    wait = 30.0 * 2 ** (failures - 1)
+    tally = Tally(failures=failures)
+
+    assert proposed("ERR001", view(Status.FAILED, since=NOW.at - wait + 0.1, tally=tally)) == ()
+    assert proposed("ERR001", view(Status.FAILED, since=NOW.at - wait, tally=tally)) != ()
