@@ -125,7 +125,6 @@ def test_a_question_is_answered_by_policy_after_a_second_look() -> None:
     assert words(second) == [("1.question1", Word.ADMITTED)]
 
 
-@pytest.mark.xfail(reason="open: a try is counted only while the status is still `limited`")
 def test_a_limit_that_holds_after_the_message_is_tried_again() -> None:
     """The message made it work for a moment, then the same limit showed again: not the end."""
     driver = Driver(blank())

@@ -329,10 +329,7 @@ def test_ticks_and_unchanged_screens_are_not_history() -> None:
 
 def test_every_body_has_a_wire_name() -> None:
     """An event's type is the name under which it is written."""
-    assert {event(BODY_TYPES["ticked"]()).type, event(PersonTyped()).type} == {
-        "ticked",
-        "person-typed",
-    }
+    assert [event(body).type for body in (Ticked(), PersonTyped())] == ["ticked", "person-typed"]
     assert len(BODY_TYPES) == len(set(BODY_TYPES.values())) == 10
 
 
@@ -507,17 +504,53 @@ def test_after_an_answer_whatever_shows_next_is_new() -> None:
     assert driver.view.question == Question(prompt=permission(), nth=2, since=6.0, above=("> go",))
 
 
-def test_a_failed_answer_leaves_the_question_to_a_person() -> None:
-    """Also when the same words come again with something new above them."""
+def doubted() -> Driver:
+    """A question whose answer failed: nobody knows whether it was answered."""
     driver = running()
     driver.see(asking())
     driver.finish(answer_for(driver), Ending.FAILED, "still there")
+    return driver
+
+
+def test_a_failed_answer_leaves_the_question_to_a_person() -> None:
+    """Also when the same words come again with something new above them."""
+    driver = doubted()
+    question = driver.view.question
 
     driver.see(asking(lines=("> go", "noise")), after=2.0)
 
+    again = driver.view.question
+    assert question == Question(
+        prompt=permission(), nth=1, since=3.0, above=("> go",), left_to_person="still there"
+    )
+    assert again is not None
+    assert again.nth == 2
+    assert again.left_to_person
+
+
+@pytest.mark.parametrize(("clear", "left"), [(1, True), (2, True), (3, False)])
+def test_a_doubt_ends_when_the_screen_was_clear_for_three_looks(clear: int, *, left: bool) -> None:
+    """One look without the question may be an old frame."""
+    driver = doubted()
+    driver.at += 1.0
+    driver.see(reading(Status.WORKING))
+    for _ in range(clear - 1):
+        driver.see_same()
+
+    driver.see(asking())
+
     question = driver.view.question
     assert question is not None
-    assert (question.nth, question.left_to_person) == (2, "still there")
+    assert bool(question.left_to_person) is left
+
+
+def test_an_unknown_screen_does_not_end_a_doubt() -> None:
+    """It hides the question; it is not clear of it."""
+    driver = doubted()
+    for _ in range(5):
+        driver.see(Reading(status=Status.UNKNOWN))
+
+    assert driver.view.doubted == (permission().fingerprint,)
 
 
 def test_a_skipped_answer_changes_nothing() -> None:
@@ -583,17 +616,20 @@ def test_a_window_without_an_instant_ends_when_the_agent_goes_on() -> None:
 
 
 def test_a_message_counts_as_a_try_of_the_window() -> None:
-    """Done or failed; a skipped one was not sent."""
+    """Done or failed; a skipped one was not sent, and one about something else does not count."""
     driver = running()
     driver.see(limited(UTC + 100))
     tries = []
     for ending in (Ending.SKIPPED, Ending.DONE, Ending.FAILED):
-        driver.finish(Send(run=1, text="continue", about="limit1"), ending)
+        driver.finish(Send(run=1, text="continue", about="limit1.0.0"), ending)
         window = driver.view.window
         assert window is not None
         tries.append((window.tries, driver.view.tally.nudges))
 
+    driver.finish(Send(run=1, text="continue", about="idle1.0.0"))
+
     assert tries == [(0, 0), (1, 1), (2, 2)]
+    assert driver.view.window == window
 
 
 def test_a_limit_calls_off_a_save() -> None:
@@ -800,8 +836,10 @@ GIVES_UP = Escalate(about="1.spent0", text="t", gives_up=True)
 BEGINS = Refresh(run=1, nth=1, why="old")
 
 
-@pytest.mark.xfail(reason="open: `finished` does not ask for the ending of these two")
-@pytest.mark.parametrize("action", [GIVES_UP, BEGINS])
+REFRESH_BEGINS = pytest.mark.xfail(reason="open: a refresh that was skipped begins all the same")
+
+
+@pytest.mark.parametrize("action", [GIVES_UP, pytest.param(BEGINS, marks=REFRESH_BEGINS)])
 def test_skipped_changes_nothing_but_the_time_of_our_last_keystroke(
     action: Escalate | Refresh,
 ) -> None:

@@ -27,7 +27,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("status", "reason", "given_up", "still", "level", "reasons"), TABLE)
-def test_health_has_a_level_and_reasons(  # noqa: PLR0913
+def test_health_has_a_level_and_reasons(
     status: Status, reason: str, still: float, level: Level, reasons: tuple[str, ...],
     *, given_up: bool,
 ) -> None:  # fmt: skip

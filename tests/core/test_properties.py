@@ -90,8 +90,8 @@ facts = st.builds(
     Fact,
     after=st.sampled_from([0.0, 0.5, 3.0, 25.0, 130.0]),
     kind=st.sampled_from(
-        ["look", "look", "same", "hook", "exit", "person", "order", "finish", "finish", "finish"]
-        + ["tick", "tick", "started", "supervisor"]
+        (*("look",) * 2, "same", "hook", "exit", "person", "order", *("finish",) * 3)
+        + (*("tick",) * 2, "started", "supervisor")
     ),
     reading=readings(),
     pick=st.integers(0, 5),

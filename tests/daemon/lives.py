@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from koboshi.adapters.registry import adapter
 from koboshi.core.actions import Mode
 from koboshi.core.engine import World
-from koboshi.core.events import Context, Event, Order, OrderGiven
+from koboshi.core.events import ActionFinished, Context, Event, Order, OrderGiven
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.daemon.recover import reopen, take_over
@@ -36,9 +36,7 @@ class Life:
     ) -> None:
         self.runtime = FakeRuntime()
         runtime = self.runtime
-        self.agent = ScriptedAgent(
-            script=script, clock=lambda: (runtime.monotonic, runtime.utc)
-        )
+        self.agent = ScriptedAgent(script=script, clock=lambda: (runtime.monotonic, runtime.utc))
         self.host = FakeHost(self.agent, runtime)
         self.host.on_type = self._note
         self.shelf = shelf or MemoryShelf()
@@ -109,10 +107,13 @@ class Life:
 
     def outcomes(self) -> list[tuple[str, str, str]]:
         """Key, ending and reason of everything that came out, from the journal."""
-        return [
-            (body.key, body.outcome.ending.value, body.outcome.why)
+        bodies = [
+            line.record.event.body
             for line in read(self.shelf)
             if isinstance(line.record, wire.Seen)
-            for body in [line.record.event.body]
-            if hasattr(body, "outcome")
+        ]
+        return [
+            (body.key, body.outcome.ending.value, body.outcome.why)
+            for body in bodies
+            if isinstance(body, ActionFinished)
         ]

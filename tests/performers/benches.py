@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from koboshi.adapters.registry import adapter
 from koboshi.core.events import Outcome
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from koboshi.core.readings import Reading
     from koboshi.hosts.base import Keystroke, Place
 
+T = TypeVar("T")
+
 WORK: Script = (Work(seconds=5.0, say="step"), Done())
 ASK: Script = (Ask(command="npm test"), Work(seconds=5.0, say="step"), Done())
 
@@ -27,7 +29,6 @@ class TrickyHost(FakeHost):
     """Lets something happen right after the nth look was taken, before it is delivered."""
 
     looks = 0
-    looked_at: list[float]
     tricks: dict[int, Callable[[], None]]
     slow_looks: float = 0.0  #: seconds each look takes to arrive
 
@@ -45,7 +46,7 @@ class TrickyHost(FakeHost):
 class Bench:
     """One agent, one terminal, one pair of hands."""
 
-    def __init__(self, script: Script = WORK, *, own: bool = True, context: float = 3.0) -> None:
+    def __init__(self, script: Script = WORK, *, own: bool = True) -> None:
         self.runtime = FakeRuntime()
         runtime = self.runtime
         self.agent = ScriptedAgent(script=script, clock=lambda: (runtime.monotonic, runtime.utc))
@@ -76,7 +77,7 @@ class Bench:
         """A run comes up and is at its prompt."""
         argv = ("scripted", "--session", f"s{run}")
         launch = Launch(agent="a", run=run, argv=argv, cwd="work")
-        self.hands.place = self._run(self.host.start(launch))
+        self.hands.place = self.run(self.host.start(launch))
         self.wait(1.0)
 
     def wait(self, seconds: float) -> None:
@@ -112,18 +113,18 @@ class Bench:
 
     def reading(self) -> Reading:
         """What the screen shows now."""
-        return self._run(self.hands.look()).reading
+        return self.run(self.hands.look()).reading
 
     def perform(self, action: Action) -> Outcome:
         """Let a performer do it, to its end."""
-        return self._run(perform(action, self.hands))
+        return self.run(perform(action, self.hands))
 
     def settle(self, action: Action, *, touched: bool = True) -> Outcome:
         """Find out what became of it."""
-        return self._run(settle(action, self.hands, touched=touched))
+        return self.run(settle(action, self.hands, touched=touched))
 
-    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401
-        result: list[Any] = []
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        result: list[T] = []
 
         async def go() -> None:
             result.append(await work)

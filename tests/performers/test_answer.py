@@ -123,10 +123,10 @@ def test_a_question_that_stays_is_a_failure_and_one_key() -> None:
     bench.host.tricks = {}
     type_ = bench.host.type
 
-    async def deaf(place: object, strokes: tuple[object, ...]) -> None:
+    async def deaf(_place: object, strokes: tuple[object, ...]) -> None:
         bench.host.on_type(strokes)  # type: ignore[arg-type]
 
-    bench.host.type = deaf  # type: ignore[method-assign,assignment]
+    bench.host.type = deaf  # type: ignore[method-assign]
     outcome = bench.perform(action)
     bench.host.type = type_  # type: ignore[method-assign]
 
@@ -181,7 +181,7 @@ def test_a_slow_terminal_is_not_typed_into() -> None:
 def test_a_terminal_that_is_gone_is_an_outcome() -> None:
     """Not an exception."""
     bench, action = asked()
-    bench._run(bench.host.forget(bench.hands.place))  # type: ignore[arg-type]  # noqa: SLF001
+    bench.run(bench.host.forget(bench.hands.place))  # type: ignore[arg-type]
 
     assert (bench.perform(action).ending, bench.sent) == (Ending.FAILED, [])
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from koboshi.core.actions import Escalate, Notify, Refresh, Start, Stop
+from koboshi.core.actions import ACTION_KINDS, Escalate, Notify, Refresh, Start, Stop
 from koboshi.core.events import Ending, Origin, Outcome, RunStarted, Severity
 from koboshi.performers import PERFORMERS
-from koboshi.core.actions import ACTION_KINDS
 from koboshi.scripted.behaviour import Done, Script, Work
 from tests.performers.benches import ASK, Bench
 
@@ -132,7 +131,7 @@ def test_a_run_is_started_and_told_of(action: Start, word: str) -> None:
     ]
     assert bench.hands.place is not None
     assert (bench.hands.place.run, bench.marks) == (2, ["2.start0"])
-    assert [p.run for p in bench._run(bench.host.find("a"))] == [2]  # noqa: SLF001
+    assert [p.run for p in bench.run(bench.host.find("a"))] == [2]
 
 
 class _Starting:

@@ -74,7 +74,7 @@ FAILED = view(Status.FAILED, since=NOW.at - 30.0, tally=Tally(failures=1, turns=
 def refreshing(stage: Stage, status: Status, *, tries: int = 0, **parts: object) -> View:
     """A refresh at that stage."""
     refresh = Refreshing(nth=5, why="old", stage=stage, note="note", tries=tries)
-    return view(status, refresh=refresh, **parts)
+    return view(status, refresh=refresh, **parts)  # type: ignore[arg-type]
 
 
 IDLE_LONG = view(since=LONG_AGO)

@@ -145,7 +145,7 @@ def test_load_equals_the_live_world_after_each_event(
     def checked(self: Supervisor, body: object) -> bool:
         nonlocal compared
         written = take(self, body)  # type: ignore[arg-type]
-        if compared < 200:  # noqa: PLR2004
+        if compared < 200:
             compared += 1
             there = load(night.shelf, BLANK, START).world
             assert plain(evolve(there, view=settle(there.view, self.world.view))) == plain(
@@ -376,10 +376,9 @@ def test_nothing_on_disk_is_changed_by_reading_damage() -> None:
 # -- segments -------------------------------------------------------------------------------------
 
 
-def names_after(*steps: float, **options: int) -> tuple[str, ...]:
+def names_after(*steps: float, segment_bytes: int = 1_000_000) -> tuple[str, ...]:
     """The segments after events that far apart."""
-    writer = Writer(MemoryShelf(), **options)
-    writer.at = 0.0
+    writer = Writer(MemoryShelf(), segment_bytes=segment_bytes)
     for after in steps:
         writer.tell(PersonTyped(), after=after)
     return writer.shelf.names()

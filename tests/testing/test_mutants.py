@@ -19,7 +19,7 @@ from koboshi.core.view import View, evolve
 from koboshi.daemon import recover, supervisor
 from koboshi.performers import PERFORMERS, lifecycle, settle, typing
 from koboshi.performers.hands import Glance, Hands, done, skipped
-from koboshi.rules import BUILTIN
+from koboshi.rules import BUILTIN, refresh, runs
 from koboshi.store import history, journal
 from koboshi.testing import Night, Violation, nights, runtime
 from tests.testing.watching import watched
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from koboshi.core.engine import Decision, World
     from koboshi.core.events import Event, Moment, Outcome
     from koboshi.core.gate import Ledger, Verdict
+    from koboshi.core.observations import ScreenSeen
+    from koboshi.hosts.base import Place
     from koboshi.store.history import Recovered
     from koboshi.store.shelves import Shelf
 
@@ -211,6 +213,42 @@ def slow(night: Night) -> None:
     night.host.faults.slow, night.host.faults.slow_seconds = 0.6, 8.0
 
 
+def at_looks(night: Night, every: int, befall: Callable[[], None]) -> None:
+    """Let something befall right before every nth look of a performer."""
+    look, looks = night.host.look, 0
+
+    async def tricky(place: Place) -> ScreenSeen:
+        nonlocal looks
+        looks += 1
+        if looks % every == 0:
+            befall()
+        return await look(place)
+
+    night.host.look = tricky  # type: ignore[method-assign]
+
+
+def misty(night: Night) -> None:
+    """A pager often opens a second before a performer looks."""
+
+    def veil() -> None:
+        night.host.veil(3.0)
+        night.host.veiled_since -= 1.0
+
+    at_looks(night, 7, veil)
+
+
+def in_a_shared_pane(night: Night) -> None:
+    """A person's shell is below the agent, and the person uses it."""
+    night.host.own = False
+
+    def begin() -> None:
+        if not night.host.alive and not night.host.shell_line:
+            night.host.person("git sta")
+            night.draft_until = night.runtime.monotonic + 20.0
+
+    at_looks(night, 3, begin)
+
+
 def as_drawn(night: Night) -> None:
     """Whatever the seed says."""
 
@@ -239,13 +277,15 @@ MUTANTS = {
     "e save": Mutant(no_save, "was not saved", (1, 3, 6)),
     "f load": Mutant(no_load, "had not loaded its note", (1, 3, 6)),
     "g person": Mutant(typed_over_a_person, "half-typed line", (6, 9, 31, 42)),
-    "h unknown": Mutant(unknown_screen_typed_into, "unknown screen", (6, 90, 211, 364), stale),
+    "h unknown": Mutant(unknown_screen_typed_into, "unknown screen", (1, 3, 6), misty),
     "i dialog": Mutant(dialog_typed_into, "open question", (26, 49, 57)),
     "j written": Mutant(decisions_not_written, "never admitted", (1,), laws_alone=False),
     "j durable": Mutant(decisions_not_durable, "not durable", (1,), laws_alone=False),
     "k RUN001": Mutant(without("RUN001"), "stuck", (1, 2, 4)),
     "k IDL001": Mutant(without("IDL001"), "stuck", (1, 2, 3)),
-    "shell line": Mutant(shell_line_not_looked_at, "shell line a person had begun", (40, 100)),
+    "shell line": Mutant(
+        shell_line_not_looked_at, "shell line a person had begun", (40, 1, 2), in_a_shared_pane
+    ),
 }
 
 #: Nights that a mutant may take, from its own seeds on.
@@ -294,7 +334,8 @@ def test_chance_from_outside_the_seed_is_found(monkeypatch: Patch) -> None:
         return night.journal()
 
     honest = [journal_of(1), journal_of(1)]
-    monkeypatch.setattr(Night, "_new_session", lambda _self: os.urandom(4).hex())
+    for module in (runs, refresh):
+        monkeypatch.setattr(module, "new_session", lambda _view, _now: os.urandom(4).hex())
 
     assert honest[0] == honest[1]
     assert journal_of(1) != journal_of(1)

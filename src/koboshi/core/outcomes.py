@@ -41,7 +41,7 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
     if isinstance(action, do.Answer):
         return _answer_finished(view, action, body)
     if isinstance(action, do.Send):
-        return _send_finished(view, ending)
+        return _send_finished(view, action, ending)
     if isinstance(action, do.Refresh):
         return _refresh_began(view, action)
     return _stage_finished(view, action, ending)
@@ -59,11 +59,11 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> Vie
     return evolve(view, question=None)  # whatever shows next is new (law 4)
 
 
-def _send_finished(view: View, ending: Ending) -> View:
+def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     if ending is Ending.SKIPPED:
         return view
     window = view.window
-    if window is not None and view.status is Status.LIMITED:
+    if window is not None and action.about.startswith(f"limit{window.nth}."):
         window = evolve(window, tries=window.tries + 1)
     return evolve(view, window=window, tally=evolve(view.tally, nudges=view.tally.nudges + 1))
 
