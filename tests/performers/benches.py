@@ -124,6 +124,7 @@ class Bench:
         return self.run(settle(action, self.hands, touched=touched))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Let that run to its end, and time with it."""
         result: list[T] = []
 
         async def go() -> None:

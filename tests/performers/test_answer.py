@@ -126,7 +126,7 @@ def test_a_question_that_stays_is_a_failure_and_one_key() -> None:
     async def deaf(_place: object, strokes: tuple[object, ...]) -> None:
         bench.host.on_type(strokes)  # type: ignore[arg-type]
 
-    bench.host.type = deaf  # type: ignore[method-assign]
+    bench.host.type = deaf  # type: ignore[method-assign,assignment]
     outcome = bench.perform(action)
     bench.host.type = type_  # type: ignore[method-assign]
 

@@ -313,8 +313,8 @@ class Night:
             self._leave_the_box()
         due = [text for at, text in self.calls if at <= now]
         if due and self.supervisor is not None:
+            self._see_to_it()  # if the supervisor dies meanwhile, the person tries again
             self.calls = [c for c in self.calls if c[0] > now]
-            self._see_to_it()
 
     def _leave_the_box(self) -> None:
         """The person sends the line or takes it back."""
