@@ -195,7 +195,8 @@ def _headless(path: Path) -> None:
 
 
 def _deep(path: Path) -> None:
-    path.write_bytes(path.read_bytes() + b"[" * 100_000 + b"\n{}\n")
+    whole = path.read_bytes().rpartition(b"\n")[0]
+    path.write_bytes(whole + b"\n" + b"[" * 100_000 + b"\n{}\n")
 
 
 def _endless(path: Path) -> None:

@@ -194,6 +194,26 @@ def test_the_cost_of_a_step_does_not_depend_on_other_agents() -> None:
     assert calls_of(others[500], driver) == alone
 
 
+@pytest.mark.xfail(reason="open: 128 later outcomes push a standing escalation out of the ledger")
+def test_a_standing_matter_is_told_once_however_much_happens() -> None:
+    """Work that could not be saved, then a long night of messages."""
+    driver = Driver(blank(Settings(run_max=0.0)))
+    driver.start()
+    driver.world = replace(
+        driver.world, view=replace(driver.view, tally=replace(driver.view.tally, unsaved=1))
+    )
+    for _ in range(200):
+        driver.see(reading(Status.WORKING))
+        driver.see(reading(Status.IDLE))
+        for action in admitted(driver.tell(Ticked(), after=700.0)):
+            driver.finish(action)
+        for action in driver.world.ledger.in_flight():
+            driver.finish(action)
+
+    told = [a.key for a in admitted(driver.decided) if "unsaved" in a.key]
+    assert told == ["1.unsaved0.escalate"]
+
+
 def test_a_step_leaves_the_world_it_was_given_alone() -> None:
     """Worlds are values."""
     driver = idle_for(700.0)

@@ -6,6 +6,7 @@ import pytest
 
 from koboshi.core.actions import ACTION_KINDS, Escalate, Notify, Refresh, Start, Stop
 from koboshi.core.events import Ending, Origin, Outcome, RunStarted, Severity
+from koboshi.hosts.base import Keystroke
 from koboshi.performers import PERFORMERS
 from koboshi.scripted.behaviour import Done, Script, Work
 from tests.performers.benches import ASK, Bench
@@ -192,11 +193,42 @@ def test_a_shell_line_that_a_person_began_is_left_alone() -> None:
 
 
 def test_without_a_shell_in_the_foreground_nothing_is_typed() -> None:
-    """The agent is still there."""
-    bench = Bench(own=False)
+    """Something covers it: no shell was proven."""
+    bench = in_a_pane()
+    bench.agent.start(("scripted", "--session", "s9"))
+    bench.host.veil(600.0)
 
     assert bench.perform(RESUME) == outcome("skipped", "no shell is in the foreground")
     assert bench.sent == []
+
+
+@pytest.mark.xfail(reason="open: Enter follows the command without a look in between")
+def test_a_persons_key_on_the_shells_line_keeps_enter_back() -> None:
+    """Typed between our look and our command: the line is not ours alone any more."""
+    bench = in_a_pane()
+    note = bench.host.on_type
+
+    def person_was_quicker(strokes: tuple[Keystroke, ...]) -> None:
+        note(strokes)
+        if len(bench.sent) == 1:
+            bench.host.person("git sta")
+
+    bench.host.on_type = person_was_quicker
+    result = bench.perform(RESUME)
+
+    assert "Enter" not in bench.sent
+    assert result.ending is Ending.FAILED
+
+
+@pytest.mark.xfail(reason="open: gone stays gone, and no start ever finds the agent that is there")
+def test_an_agent_that_is_up_again_in_its_pane_is_taken() -> None:
+    """A person started it by hand, or our command took longer than we waited."""
+    bench = Bench(own=False)
+
+    result = bench.perform(RESUME)
+
+    assert (result.ending, bench.sent) == (Ending.DONE, [])
+    assert [b.run for b in bench.told if isinstance(b, RunStarted)] == [2]
 
 
 # -- in doubt -------------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from koboshi.core.actions import Send
+from koboshi.core.actions import Action, Send
 from koboshi.core.engine import World, happen, step
 from koboshi.core.events import (
+    Ending,
     Moment,
     Order,
     OrderGiven,
@@ -190,6 +191,26 @@ def test_actions_in_doubt_are_told_apart_by_their_mark() -> None:
 
     assert before.world.ledger.in_flight() == (decisions[0].action,)
     assert (before.touched, after.touched) == ((), (decisions[0].action.key,))
+
+
+def test_a_mark_ends_with_its_outcome() -> None:
+    """Skipped after its mark and admitted again: the second time it has not begun."""
+    writer = Writer(MemoryShelf())
+    writer.tell(RunStarted(run=1, origin=Origin.FIRST))
+    writer.tell(writer.look(reading(Status.IDLE), "d"))
+    keys: list[Action] = []
+    for body in (Ticked(), None, Ticked()):
+        writer.at += 700.0
+        told = body or outcome(keys[-1], Ending.SKIPPED)
+        event = happen(writer.world, told, writer.now)
+        writer.world, decisions = step(writer.world, event)
+        writer.journal.write(event, decisions, writer.world)
+        keys += [d.action for d in decisions if d.verdict.admitted]
+        if len(keys) == 1 and body is not None:
+            writer.journal.touch(keys[0].key, writer.now)
+
+    assert keys == [keys[0]] * 2
+    assert load(writer.shelf, BLANK, START).touched == ()
 
 
 def test_a_mark_survives_a_new_segment() -> None:

@@ -261,26 +261,25 @@ class Mutant:
     finding: str  #: part of what the law says
     seeds: tuple[int, ...]
     weather: Callable[[Night], None] = as_drawn
-    laws_alone: bool = True  #: found without the `Watch`, too
 
 
 MUTANTS = {
-    "a duplicates": Mutant(no_duplicates_seen, "admitted a second time", (1, 2), laws_alone=False),
-    "a claims": Mutant(claims_forgotten, "admitted a second time", (1, 2), laws_alone=False),
-    "a hands": Mutant(two_pairs_of_hands, "had the terminal", (1, 19, 21, 27), laws_alone=False),
+    "a duplicates": Mutant(no_duplicates_seen, "admitted a second time", (1, 2)),
+    "a claims": Mutant(claims_forgotten, "admitted a second time", (1, 2)),
+    "a hands": Mutant(two_pairs_of_hands, "had the terminal", (1, 19, 21, 27)),
     "b second look": Mutant(no_second_look, "pressed and no question", (43, 89, 90, 121), stale),
     "b old look": Mutant(old_looks_are_good_enough, "", (2, 19, 25, 37, 42), slow),
     "c budget": Mutant(no_budget, "restarts in", (9, *range(61, 200))),
     "c recovery": Mutant(budget_lost_in_recovery, "restarts in", (73, 81, 147, 166)),
-    "d mark": Mutant(mark_not_believed, "was pressed", (4, 7, 19), laws_alone=False),
-    "d again": Mutant(answer_in_doubt_is_given_back, "was pressed", (4, 7, 19), laws_alone=False),
+    "d mark": Mutant(mark_not_believed, "was pressed", (4, 7, 19)),
+    "d again": Mutant(answer_in_doubt_is_given_back, "was pressed", (4, 7, 19)),
     "e save": Mutant(no_save, "was not saved", (1, 3, 6)),
     "f load": Mutant(no_load, "had not loaded its note", (1, 3, 6)),
     "g person": Mutant(typed_over_a_person, "half-typed line", (6, 9, 31, 42)),
     "h unknown": Mutant(unknown_screen_typed_into, "unknown screen", (1, 3, 6), misty),
     "i dialog": Mutant(dialog_typed_into, "open question", (26, 49, 57)),
-    "j written": Mutant(decisions_not_written, "never admitted", (1,), laws_alone=False),
-    "j durable": Mutant(decisions_not_durable, "not durable", (1,), laws_alone=False),
+    "j written": Mutant(decisions_not_written, "never admitted", (1,)),
+    "j durable": Mutant(decisions_not_durable, "not durable", (1,)),
     "k RUN001": Mutant(without("RUN001"), "stuck", (1, 2, 4)),
     "k IDL001": Mutant(without("IDL001"), "stuck", (1, 2, 3)),
     "shell line": Mutant(
