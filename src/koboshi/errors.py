@@ -11,6 +11,7 @@
     │   ├── JournalTooNew
     │   ├── JournalDamaged
     │   └── SnapshotDamaged
+    ├── MarkNotWritten      the journal could not say that the outside is about to be reached
     └── HostError           a terminal could not be reached (exit code 4)
         ├── HostMissing     the host's own program is not installed
         └── PlaceGone       the terminal we meant is not there any more
@@ -67,6 +68,12 @@ class JournalDamaged(JournalError):
 
 class SnapshotDamaged(JournalError):
     """the snapshot does not match its checksum"""
+
+
+class MarkNotWritten(KoboshiError):
+    """the journal could not be written, so nothing was done"""
+
+    exit_code = 3
 
 
 class HostError(KoboshiError):

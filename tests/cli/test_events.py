@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -212,6 +213,16 @@ def test_a_segment_that_goes_between_listing_and_reading_is_passed_over(journal:
     assert {line.segment for line in lines} == {names[0], *names[2:]}
 
 
+def test_segments_are_followed_by_number_not_by_letters(tmp_path: Path) -> None:
+    """The ten-thousandth of a day comes after the one before it."""
+    contents = list(bad_night().values())[:2]
+    names = ["2027-01-15.9999.jsonl", "2027-01-15.10000.jsonl"]
+    along = read_along(tmp_path, iter(zip(names, contents, strict=True)))
+
+    assert list(dict.fromkeys(line.segment for line in along)) == names
+    assert list(dict.fromkeys(line.segment for line in tail(tmp_path))) == names
+
+
 def test_follow_prints_each_line_at_once(state: Path, journal: Path) -> None:
     """Through a pipe, over a new segment, until it is told to stop."""
     names = sorted(p.name for p in journal.iterdir())
@@ -230,9 +241,18 @@ def test_follow_prints_each_line_at_once(state: Path, journal: Path) -> None:
         stdout=subprocess.PIPE,
     ) as ran:
         assert ran.stdout is not None
-        before = [json.loads(ran.stdout.readline())["id"] for _ in expected]
-        (journal / names[-1]).write_bytes(held_back)
-        after = json.loads(ran.stdout.readline())["id"]
-        ran.kill()
+        alarm = threading.Timer(20, ran.kill)  # a line that does not come must not be waited for
+        alarm.start()
+        try:
+            before = [_id(ran.stdout.readline()) for _ in expected]
+            (journal / names[-1]).write_bytes(held_back)
+            after = _id(ran.stdout.readline())
+        finally:
+            alarm.cancel()
+            ran.kill()
 
     assert [*before, after] == [f"e{s}" for s in [*expected, expected[-1] + 1]]
+
+
+def _id(line: bytes) -> str:
+    return str(json.loads(line)["id"]) if line else "nothing came"

@@ -6,8 +6,6 @@ import sys
 from dataclasses import replace
 from types import FrameType
 
-import pytest
-
 from koboshi.core.actions import Mode, Send
 from koboshi.core.engine import Decision, World, happen, step
 from koboshi.core.events import Ending, Event, HookRead, PersonTyped, RunExited, ScreenSame, Ticked
@@ -141,7 +139,6 @@ def test_a_limit_that_holds_after_the_message_is_tried_again() -> None:
     assert [a.key for a in admitted(decided)] == ["1.limit1.0.1"]
 
 
-@pytest.mark.xfail(reason="open: a hook carries no run, and any session it names is believed")
 def test_a_late_hook_of_the_run_before_does_not_rename_the_session() -> None:
     """A crash would otherwise resume the old session and lose the new one's work."""
     driver = Driver(blank())
@@ -194,7 +191,6 @@ def test_the_cost_of_a_step_does_not_depend_on_other_agents() -> None:
     assert calls_of(others[500], driver) == alone
 
 
-@pytest.mark.xfail(reason="open: 128 later outcomes push a standing escalation out of the ledger")
 def test_a_standing_matter_is_told_once_however_much_happens() -> None:
     """Work that could not be saved, then a long night of messages."""
     driver = Driver(blank(Settings(run_max=0.0)))

@@ -202,7 +202,6 @@ def test_without_a_shell_in_the_foreground_nothing_is_typed() -> None:
     assert bench.sent == []
 
 
-@pytest.mark.xfail(reason="open: Enter follows the command without a look in between")
 def test_a_persons_key_on_the_shells_line_keeps_enter_back() -> None:
     """Typed between our look and our command: the line is not ours alone any more."""
     bench = in_a_pane()
@@ -220,7 +219,6 @@ def test_a_persons_key_on_the_shells_line_keeps_enter_back() -> None:
     assert result.ending is Ending.FAILED
 
 
-@pytest.mark.xfail(reason="open: gone stays gone, and no start ever finds the agent that is there")
 def test_an_agent_that_is_up_again_in_its_pane_is_taken() -> None:
     """A person started it by hand, or our command took longer than we waited."""
     bench = Bench(own=False)

@@ -25,7 +25,7 @@ from koboshi.core.events import (
     Ticked,
 )
 from koboshi.core.readings import Reading, Status
-from koboshi.core.view import View, evolve
+from koboshi.core.view import evolve
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.errors import JournalDamaged, JournalError, JournalTooNew, SnapshotDamaged
 from koboshi.store import wire
@@ -36,13 +36,6 @@ from tests.core.worlds import UTC, outcome, reading
 from tests.store.shelves import BLANK, START, RecordingShelf, Writer
 
 DAY = 86_400.0
-
-
-def plain(world: World) -> World:
-    """A world with the context of its past events left out: a snapshot writes it once."""
-    view = world.view
-    history = tuple(evolve(e, context=view.context) for e in view.history)
-    return evolve(world, view=evolve(view, history=history))
 
 
 def written() -> Writer:
@@ -148,16 +141,11 @@ def test_load_equals_the_live_world_after_each_event(
         written = take(self, body)  # type: ignore[arg-type]
         if compared < 200:
             compared += 1
-            there = load(night.shelf, BLANK, START).world
-            assert plain(evolve(there, view=settle(there.view, self.world.view))) == plain(
-                self.world
-            )
+            assert load(night.shelf, blank, START).world == self.world
         return written
 
-    def settle(view: View, like: View) -> View:
-        return evolve(view, settings=like.settings)
-
     night = Night(seed)
+    blank = evolve(BLANK, view=evolve(BLANK.view, settings=night.settings))
     monkeypatch.setattr(Supervisor, "take", checked)
     night.run()
 
@@ -323,7 +311,6 @@ def test_a_journal_of_a_newer_version_is_refused() -> None:
         load(shelf, BLANK, START)
 
 
-@pytest.mark.xfail(reason="open: `load` turns every error into SnapshotDamaged, without its hint")
 def test_recovery_says_that_the_journal_is_too_new() -> None:
     """The same error as for every other reader, so that a person is told to update."""
     [(name, content)] = [(n, bytes(c)) for n, c in written().shelf.segments.items()]
@@ -354,7 +341,6 @@ def test_a_snapshot_that_does_not_match_its_checksum_is_bridged() -> None:
     assert [("checksum" in w) for w in recovered.warnings] == [True]
 
 
-@pytest.mark.xfail(reason="open: a first line that is not JSON is not bridged, the load fails")
 def test_a_beginning_that_is_not_json_is_bridged() -> None:
     """As `load` promises: a segment whose beginning is damaged."""
     writer, first, second = two_segments()
@@ -369,7 +355,7 @@ def test_a_damaged_snapshot_with_nothing_before_it_is_an_error() -> None:
     [(name, content)] = [(n, bytes(c)) for n, c in written().shelf.segments.items()]
     shelf = holding({name: content.replace(b'"seq":0', b'"seq":7', 1)})
 
-    with pytest.raises(SnapshotDamaged, match="no segment could be read"):
+    with pytest.raises(SnapshotDamaged, match="line 1: expected the snapshot to match"):
         load(shelf, BLANK, START)
 
 
@@ -451,7 +437,7 @@ def test_retention_never_removes_what_recovery_needs(gaps: list[float], keep_day
     writer.tell(RunStarted(run=1, origin=Origin.FIRST))
     for gap in gaps:
         writer.tell(PersonTyped(), after=gap)
-        assert plain(load(writer.shelf, BLANK, START).world) == plain(writer.world)
+        assert load(writer.shelf, BLANK, START).world == writer.world
 
 
 # -- a full disk ----------------------------------------------------------------------------------
@@ -493,7 +479,7 @@ def test_a_segment_grows_on_while_there_is_no_room_for_the_next() -> None:
     writer.tell(PersonTyped())
 
     assert (len(crowded), len(shelf.names())) == (1, 2)
-    assert plain(load(shelf, BLANK, START).world) == plain(writer.world)
+    assert load(shelf, BLANK, START).world == writer.world
 
 
 # -- what is written ------------------------------------------------------------------------------
@@ -510,7 +496,6 @@ def test_any_text_comes_back_as_it_was(text: str) -> None:
     assert load(writer.shelf, BLANK, START).world == writer.world
 
 
-@pytest.mark.xfail(reason="open: a lone surrogate cannot be written as JSON", raises=UnicodeError)
 def test_a_broken_character_on_a_screen_does_not_end_the_supervisor() -> None:
     """`digest` and `fingerprint` expect such text; the journal must take it, too."""
     writer = Writer(MemoryShelf())

@@ -22,7 +22,6 @@ from koboshi.performers.hands import Glance, Hands, done, skipped
 from koboshi.rules import BUILTIN, refresh, runs
 from koboshi.store import history, journal
 from koboshi.testing import Night, Violation, nights, runtime
-from tests.testing.watching import watched
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
@@ -306,7 +305,7 @@ def test_a_fault_is_found(name: str, monkeypatch: Patch) -> None:
     monkeypatch.setattr(runtime, "MOST_TURNS", 3000)
     found = []
     for seed in seeds_of(mutant):
-        night = watched(seed)
+        night = Night(seed)
         mutant.weather(night)
         try:
             night.run()
@@ -321,7 +320,7 @@ def test_a_fault_is_found(name: str, monkeypatch: Patch) -> None:
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_the_same_nights_without_a_fault_are_quiet(seed: int) -> None:
     """What finds the mutants does not cry wolf."""
-    watched(seed).run()
+    Night(seed).run()
 
 
 def test_chance_from_outside_the_seed_is_found(monkeypatch: Patch) -> None:

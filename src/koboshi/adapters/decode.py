@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from koboshi.core.events import HookRead, PersonTyped, RunExited, ScreenRead
@@ -36,6 +37,9 @@ def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
     run = seen.run or 0
     if not seen.alive:
         return _exited(adapter, run, seen.code, seen.signal)
+    # A terminal can show what no encoding has; the journal, and every reader of it, could not.
+    if not seen.text.isascii():
+        seen = replace(seen, text=seen.text.encode(errors="replace").decode())
     return ScreenRead(run=run, reading=adapter.read(seen), digest=digest(seen), seen_at=seen.at)
 
 

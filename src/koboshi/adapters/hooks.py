@@ -59,8 +59,7 @@ def read_hook(payload: object) -> HookReading | None:
 
 
 def _word(payload: dict[object, object], key: str) -> str | None:
-    value = payload.get(key, "")
-    return value if isinstance(value, str) and len(value) <= _MAX_WORD else None
+    return _text(payload.get(key, ""), _MAX_WORD)
 
 
 def _command(tool_input: object) -> str | None:
@@ -68,5 +67,11 @@ def _command(tool_input: object) -> str | None:
         return ""
     if not isinstance(tool_input, dict):
         return None
-    value = tool_input.get("command", "")
-    return value if isinstance(value, str) and len(value) <= _MAX_COMMAND else None
+    return _text(tool_input.get("command", ""), _MAX_COMMAND)
+
+
+def _text(value: object, most: int) -> str | None:
+    """A string no longer than that, without the half surrogate pairs that JSON may carry."""
+    if not isinstance(value, str) or len(value) > most:
+        return None
+    return value.encode(errors="replace").decode()

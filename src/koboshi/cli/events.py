@@ -68,7 +68,7 @@ def events(
     wanted = frozenset(_known(types)) or _shown(everything=everything)
     start = time.time() - duration(since) if since is not None else float("-inf")
     folder = known_journal_dir(state_dir(), name)
-    lines = tail(folder, _pause if follow else None, first=_first(start))
+    lines = tail(folder, _pause if follow else None, since=_first_day(start))
     for event, _ in with_context(fold(lines, ())):
         if event.type in wanted and event.now.utc >= start:
             _print(event, as_json=as_json)
@@ -107,8 +107,8 @@ def duration(text: str) -> float:
     return seconds
 
 
-def _first(start: float) -> str:
-    """The name of the first segment that can hold something from then on.
+def _first_day(start: float) -> str:
+    """The day of the first segment that can hold something from then on.
 
     A segment is named for the day it was begun and can hold the first event of the next day.
     """

@@ -82,7 +82,7 @@ def fold(view: View, event: Event) -> View:
             after = evolve(view, acted_at=now.at)
         case _:
             assert_never(body)
-    if after is view and isinstance(body, RunStarted | RunExited):
+    if after is view and isinstance(body, RunStarted | RunExited | ScreenRead):
         return view  # an old story
     return evolve(after, history=(*after.history[1 - HISTORY :], event))
 
@@ -223,10 +223,12 @@ def _limited(view: View, reading: Reading, at: float) -> View:
 
 
 def _hook(view: View, body: HookRead, now: Moment) -> View:
-    session = body.session or view.run.session
+    known = view.run.session
+    if body.session and known and body.session != known:
+        return view  # late, from the run before, or another agent's
     after = view
-    if session != view.run.session:
-        after = evolve(view, run=evolve(view.run, session=session))
+    if body.session and not known:
+        after = evolve(view, run=evolve(view.run, session=body.session))
     if body.status is None:
         return after
     clue = Clue(source=Source.HOOK, status=body.status, at=now.at, reason=f"hook {body.word}")
@@ -316,7 +318,8 @@ def _ordered(view: View, body: OrderGiven) -> View:
             return evolve(view, paused=False)
         case Order.ACKNOWLEDGE:
             settled = view.tally.settled + 1
-            tally = evolve(view.tally, crashes=0, nudges=0, failures=0, starts=0, held=0)
+            # `starts` stays: it is part of a key, and a key that was used is used.
+            tally = evolve(view.tally, crashes=0, nudges=0, failures=0, held=0)
             tally = evolve(tally, unsaved=0, settled=settled)
             return evolve(view, given_up=False, restarts=(), tally=tally)
     assert_never(body.order)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .events import Moment
     from .view import View
 
-#: Finished claims kept for deduplication. Keys are made of counters that only grow, so an old one
-#: cannot be proposed again once its occasion is over.
+#: Finished claims kept of each kind, for deduplication. Keys are made of counters that only grow:
+#: an old one cannot be proposed again once its occasion is over.
 KEPT = 128
 
 
@@ -191,7 +191,8 @@ def close(ledger: Ledger, event: Event) -> Ledger:
     claims[body.key] = Claim(
         action=body.action, at=old.at if old else at, outcome=body.outcome
     )  # moves to the end: the order is the age
-    finished = [k for k, c in claims.items() if c.outcome is not None]
+    kind = body.action.kind
+    finished = [k for k, c in claims.items() if c.outcome is not None and c.action.kind == kind]
     for key in finished[:-KEPT]:
         del claims[key]
     return evolve(ledger, claims=claims, last={**ledger.last, body.action.kind: at})

@@ -43,7 +43,7 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
     if isinstance(action, do.Send):
         return _send_finished(view, action, ending)
     if isinstance(action, do.Refresh):
-        return _refresh_began(view, action)
+        return _refresh_began(view, action) if ending is Ending.DONE else view
     return _stage_finished(view, action, ending)
 
 
@@ -53,7 +53,8 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> Vie
         # The words are in doubt, also where the same words already count as another question.
         if question is not None and question.prompt.fingerprint == action.fingerprint:
             view = evolve(view, question=evolve(question, left_to_person=outcome.why))
-        return evolve(view, doubted=(*view.doubted, action.fingerprint), clear=0)
+        doubted = dict.fromkeys((*view.doubted, action.fingerprint))
+        return evolve(view, doubted=tuple(doubted), clear=0)
     if question is None or question.nth != action.nth or outcome.ending is Ending.SKIPPED:
         return view
     return evolve(view, question=None)  # whatever shows next is new (law 4)

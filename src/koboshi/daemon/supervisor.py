@@ -23,6 +23,7 @@ from koboshi.core.events import (
     ScreenSame,
     Ticked,
 )
+from koboshi.errors import MarkNotWritten
 from koboshi.performers import Hands, perform, settle
 
 from .coalesce import Coalescer
@@ -144,7 +145,10 @@ class Supervisor:
         self._coalescer = Coalescer()  # what was dropped must be told again
 
     def _mark(self, key: str) -> None:
-        self._journal.touch(key, self.runtime.now())
+        try:
+            self._journal.touch(key, self.runtime.now())
+        except OSError as error:
+            raise MarkNotWritten(f"the journal cannot be written: {error}") from error
 
     def settle(self, action: Action, *, touched: bool) -> None:
         """Find out what became of an action that another supervisor left without an outcome."""
@@ -160,7 +164,9 @@ class Supervisor:
     async def _finish(self, action: Action, work: Awaitable[Outcome]) -> None:
         try:
             outcome = await work
+        except MarkNotWritten as error:
+            outcome = Outcome(ending=Ending.SKIPPED, why=str(error))
         except OSError as error:
-            # The mark could not be written, so nothing was touched.
-            outcome = Outcome(ending=Ending.SKIPPED, why=f"journal not writable: {error}")
+            # The host broke under our hands: whatever was sent may have arrived.
+            outcome = Outcome(ending=Ending.FAILED, why=f"the terminal broke: {error}")
         self.take(ActionFinished(key=action.key, action=action, outcome=outcome))

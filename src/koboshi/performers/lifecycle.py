@@ -13,7 +13,7 @@ from koboshi.errors import PlaceGone
 from koboshi.hosts.base import Launch
 
 from .hands import Skipped, done, failed, skipped
-from .typing import finish_typing, ready, submit
+from .typing import PATIENT, SHOWS, finish_typing, ready, submit
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Start, Stop
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Seconds each way of ending gets: its own exit, SIGTERM, SIGKILL.
 EXITS = (15.0, 10.0, 5.0)
+#: Statuses that only a living agent shows.
+AT_WORK = (Status.WORKING, Status.IDLE, Status.ASKING, Status.LIMITED, Status.FAILED)
 #: Seconds for a command typed into a shell to become the foreground program.
 APPEARS = 10.0
 
@@ -100,6 +102,9 @@ async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcom
     argv = _command(action, hands)
     hands.touch(action.key)
     glance = await hands.fresh_look()
+    if glance.reading.status in AT_WORK:
+        # A person was quicker, or our own command took longer than we waited for it.
+        return _arrived(action, hands, replace(place, run=action.run), "is up again in its pane")
     if glance.reading.status is not Status.GONE or glance.reading.reason != "shell_prompt":
         raise Skipped("no shell is in the foreground")
     if not line_is_empty(glance.seen):
@@ -108,8 +113,22 @@ async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcom
     return await _enter_command(action, hands, place)
 
 
+def _on_line(glance: Glance, command: str) -> bool:
+    """Whether that command, and nothing else, stands behind the shell's prompt."""
+    if glance.reading.status is not Status.GONE or glance.reading.reason != "shell_prompt":
+        return False
+    text = glance.seen.text.rstrip()
+    return text.endswith(command) and line_is_empty(
+        replace(glance.seen, text=text.removesuffix(command))
+    )
+
+
 async def _enter_command(action: Start, hands: Hands, place: Place) -> Outcome:
-    """The command stands on the shell's line: press Enter and see the agent come up."""
+    """See the command on the shell's line, press Enter and see the agent come up."""
+    command = shlex.join(_command(action, hands))
+    await hands.until(lambda g: _on_line(g, command), SHOWS)
+    if not _on_line(await hands.fresh_look(tries=PATIENT), command):
+        return failed("the shell's line is not ours alone; not entered")
     await hands.keys(("Enter",))
     if await hands.until(lambda g: not _ended(g), APPEARS) is None:
         return failed("the command was typed and the agent did not appear")
@@ -123,7 +142,7 @@ async def settle_start(action: Start, hands: Hands) -> Outcome:
         if not _ended(glance):
             moved = replace(hands.place, run=action.run)
             return _arrived(action, hands, moved, "in doubt; found running")
-        if glance.seen.text.rstrip().endswith(shlex.join(_command(action, hands))):
+        if _on_line(glance, shlex.join(_command(action, hands))):
             return await _enter_command(action, hands, hands.place)
         return skipped("in doubt; the shell is in the foreground")
     for place in await hands.host.find(hands.agent):

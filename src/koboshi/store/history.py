@@ -11,7 +11,7 @@ from koboshi.core.events import ActionFinished, Moment
 from koboshi.core.fold import fold
 from koboshi.core.gate import claim, close, note
 from koboshi.core.view import evolve
-from koboshi.errors import JournalError, SnapshotDamaged
+from koboshi.errors import JournalError, JournalTooNew, SnapshotDamaged
 
 from . import wire
 from .journal import Line, read_segment
@@ -55,13 +55,7 @@ def follow(lines: Iterator[Line], rules: tuple[Rule, ...]) -> Iterator[tuple[Lin
     world: World | None = None
     for line in lines:
         if isinstance(line.record, wire.Opened):
-            try:
-                world = wire.read_world(line.record, rules)
-            except SnapshotDamaged as error:
-                raise SnapshotDamaged(
-                    f"{line.segment}, line {line.number}: {error}",
-                    hint="move that file away to read the rest",
-                ) from error
+            world = _snapshot(line, line.record, rules)
         elif world is not None:
             world = absorb(world, line.record)
         if world is not None:
@@ -74,17 +68,19 @@ def load(shelf: Shelf, blank: World, start: Moment) -> Recovered:
     A segment whose beginning is damaged is bridged by folding the one before it; what could not be
     read is said in `warnings`.
     """
-    names, warnings = shelf.names(), []
+    names, errors = shelf.names(), list[JournalError]()
     for first in range(len(names) - 1, -1, -1):
         try:
             recovered = _load_from(shelf, names[first:], blank)
+        except JournalTooNew:
+            raise  # to go on behind it would be to forget what it says
         except JournalError as error:
-            warnings.append(str(error))
+            errors.append(error)
             continue
         if recovered is not None:
-            return evolve(recovered, warnings=(*warnings, *recovered.warnings))
-    if warnings:
-        raise SnapshotDamaged(f"no segment could be read: {warnings[0]}")
+            return evolve(recovered, warnings=tuple(str(error) for error in errors))
+    if errors:
+        raise errors[0]
     return Recovered(world=blank, last=start)
 
 
@@ -94,12 +90,13 @@ def _load_from(shelf: Shelf, names: tuple[str, ...], blank: World) -> Recovered 
     world, last, boot = None, None, wire.Boot()
     touched: dict[str, None] = {}
     for name in names:
-        for line in read_segment(name, shelf.read(name)):
+        for line in read_segment(name, shelf.read(name), headless=world is not None):
             record = line.record
             if isinstance(record, wire.Opened):
                 last, boot = record.now, record.boot
                 if world is None:
-                    world, touched = _begin(record, rules, settings)
+                    world = _snapshot(line, record, rules, settings)
+                    touched = dict.fromkeys(record.touched)
                 continue
             if world is None:
                 return None
@@ -112,10 +109,17 @@ def _load_from(shelf: Shelf, names: tuple[str, ...], blank: World) -> Recovered 
     return Recovered(world=world, last=last, boot=boot, touched=doubts)
 
 
-def _begin(
-    record: wire.Opened, rules: tuple[Rule, ...], settings: Settings
-) -> tuple[World, dict[str, None]]:
-    return wire.read_world(record, rules, settings), dict.fromkeys(record.touched)
+def _snapshot(
+    line: Line, opened: wire.Opened, rules: tuple[Rule, ...], settings: Settings | None = None
+) -> World:
+    """The world that a segment begins with; an error names the place."""
+    try:
+        return wire.read_world(opened, rules, settings)
+    except SnapshotDamaged as error:
+        raise SnapshotDamaged(
+            f"{line.segment}, line {line.number}: {error}",
+            hint="move that file away to read the rest",
+        ) from error
 
 
 def _note_time(record: wire.Record, touched: dict[str, None]) -> Moment:

@@ -112,7 +112,7 @@ def _next_name(last: str, now: Moment) -> str:
     """A name that sorts after the last one, also when the clock went back over midnight."""
     day = _day(now)
     if last and last[:10] >= day:
-        return f"{last[:10]}.{int(last[11:15]) + 1:04d}.jsonl"
+        return f"{last[:10]}.{int(last.split('.')[1]) + 1:04d}.jsonl"
     return f"{day}.0001.jsonl"
 
 
@@ -133,8 +133,12 @@ class Line:
     record: wire.Record
 
 
-def read_segment(name: str, content: bytes) -> Iterator[Line]:
-    """The records of a segment; a torn last line is left out, damage elsewhere is an error."""
+def read_segment(name: str, content: bytes, *, headless: bool = False) -> Iterator[Line]:
+    """The records of a segment; a torn last line is left out, damage elsewhere is an error.
+
+    `headless` passes over a first line that cannot be read: who has folded the segment before this
+    one does not need it.
+    """
     context = Context(agent="")
     lines = content.split(b"\n")
     last = len(lines)
@@ -146,6 +150,8 @@ def read_segment(name: str, content: bytes) -> Iterator[Line]:
         except JournalDamaged as error:
             if number == last and (number > 1 or not content.endswith(b"\n")):
                 return
+            if number == 1 and headless:
+                continue
             raise JournalDamaged(f"{name}, line {number}: {error}") from error
         except JournalError as error:
             raise type(error)(f"{name}, line {number}: {error}", hint=error.hint) from error

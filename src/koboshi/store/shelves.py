@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
+
+_SEGMENT = re.compile(r"\d{4}-\d\d-\d\d\.\d{4,9}\.jsonl")
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """The names that are segments, oldest first; what else lies in the folder is not ours."""
+    ours = [name for name in names if _SEGMENT.fullmatch(name)]
+    return tuple(sorted(ours, key=lambda name: (name[:10], int(name.split(".")[1]))))
+
+
+def make_private(folder: Path) -> None:
+    """Make the folder and those above it that are missing, for the owner alone."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 class Shelf(Protocol):
@@ -43,7 +60,7 @@ class DiskShelf:
         """All segments, oldest first."""
         if not self.folder.is_dir():
             return ()
-        return tuple(sorted(p.name for p in self.folder.iterdir() if p.name.endswith(".jsonl")))
+        return in_order(p.name for p in self.folder.iterdir())
 
     def read(self, name: str) -> bytes:
         """The whole of a segment."""
@@ -51,7 +68,7 @@ class DiskShelf:
 
     def create(self, name: str, content: bytes) -> None:
         """Write beside, sync, rename, sync the folder."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.folder)
         temporary = self.folder / f".{name}.new"
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:

@@ -11,19 +11,19 @@ from koboshi.errors import FileUnreadable, JournalDamaged, JournalError
 from . import wire
 from .journal import Line
 from .queries import no_beginning, read_file
-from .shelves import DiskShelf
+from .shelves import DiskShelf, in_order
 
 
 def tail(
-    folder: Path, wait: Callable[[], None] | None = None, *, first: str = ""
+    folder: Path, wait: Callable[[], None] | None = None, *, since: str = ""
 ) -> Iterator[Line]:
-    """The records of a journal from the segment `first` on, oldest first.
+    """The records of a journal from the day `since` (YYYY-MM-DD) on, oldest first.
 
     At the end it calls `wait` and looks again, for ever; without `wait` it stops there.
     """
     cursor = Cursor(folder, "")
     while True:
-        names = [n for n in DiskShelf(folder).names() if n >= max(cursor.name, first)]
+        names = _from(cursor.name, [n for n in DiskShelf(folder).names() if n[:10] >= since])
         for name in names:
             if name != cursor.name:
                 cursor = Cursor(folder, name)
@@ -33,6 +33,14 @@ def tail(
         if wait is None:
             return
         wait()
+
+
+def _from(current: str, names: list[str]) -> list[str]:
+    """The segments from the current one on; it may have been removed meanwhile."""
+    if not current:
+        return names
+    ordered = in_order({*names, current})
+    return [n for n in ordered[ordered.index(current) :] if n in names]
 
 
 class Cursor:

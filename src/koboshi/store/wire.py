@@ -33,7 +33,7 @@ from koboshi.errors import JournalDamaged, JournalTooNew, SnapshotDamaged
 #: Grows when an older koboshi could misread what a newer one writes.
 VERSION = 1
 
-_encode = msgspec.json.Encoder().encode
+_json = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 #: What reading something else than a record ends in; junk may nest deeply or hold 1e999.
 _NOT_A_RECORD = (
@@ -46,6 +46,24 @@ _NOT_A_RECORD = (
     ValueError,
 )
 _VIEW_HINTS = {k: v for k, v in get_type_hints(View).items() if k not in ("history", "settings")}
+
+
+def _encode(value: Any) -> bytes:  # noqa: ANN401 - whatever msgspec encodes
+    """JSON of it; half a surrogate pair, which no encoding has, becomes a question mark."""
+    try:
+        return _json(value)
+    except UnicodeEncodeError:
+        return _json(_printable(msgspec.to_builtins(value)))
+
+
+def _printable(value: Any) -> Any:  # noqa: ANN401 - builtins, of any shape
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {_printable(k): _printable(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_printable(v) for v in value]
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +190,7 @@ def world_image(world: World) -> dict[str, Any]:
     """A world as plain values; rules are code and are not written."""
     view = world.view
     image = {f.name: getattr(view, f.name) for f in fields(View)}
-    image["history"] = [msgspec.json.decode(seen_line(e)) for e in view.history]
+    image["history"] = [(_decode(seen_line(e)), e.context) for e in view.history]
     ledger = world.ledger
     claims = [
         {"action": _action(c.action), "at": c.at, "outcome": c.outcome}
@@ -275,8 +293,7 @@ def _build_world(
     history = raw.pop("history")
     kept = _read_settings(raw.pop("settings"))
     parts: dict[str, Any] = {k: msgspec.convert(v, _VIEW_HINTS[k]) for k, v in raw.items()}
-    context: Context = parts["context"]
-    events = tuple(_read_event(e, context) for e in history)
+    events = tuple(_read_event(e, msgspec.convert(c, Context)) for e, c in history)
     view = View(**parts, settings=settings or kept, history=events)
     claims = {}
     for entry in image["claims"]:

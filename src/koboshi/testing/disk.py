@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
+from koboshi.store.shelves import in_order
+
 from .outside import Outside
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ class MemoryShelf:
 
     def names(self) -> tuple[str, ...]:
         """All segments, oldest first."""
-        return tuple(sorted(self.segments))
+        return in_order(self.segments)
 
     def read(self, name: str) -> bytes:
         """The whole of a segment."""
@@ -55,7 +57,7 @@ class MemoryShelf:
         """Lose the unsynced tail of the last segment from a random byte on."""
         if not self.segments:
             return
-        name = max(self.segments)
+        name = self.names()[-1]
         size, synced = len(self.segments[name]), self._synced[name]
         if size > synced:
             del self.segments[name][random.randint(synced, size) :]

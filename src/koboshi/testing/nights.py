@@ -40,6 +40,7 @@ from .hosts import FakeHost, Faults
 from .laws import Laws, Violation
 from .outside import Killed, Outside
 from .runtime import FakeRuntime
+from .watch import Watch
 
 if TYPE_CHECKING:
     from koboshi.store.journal import Journal
@@ -113,7 +114,6 @@ class Night:
         random = self.random
         self.runtime = FakeRuntime()
         self.outside = Outside()
-        self.shelf = MemoryShelf(self.outside)
         self.settings = draw_settings(random)
         runtime = self.runtime
         self.agent = ScriptedAgent(
@@ -121,9 +121,10 @@ class Night:
         )
         faulty = random.random() < 0.8
         faults = Faults(
-            slow=random.choice((0.0, 0.1)) * faulty,
-            torn=random.choice((0.0, 0.1)) * faulty,
-            stale=random.choice((0.0, 0.1)) * faulty,
+            slow=random.choice((0.0, 0.1, 0.6)) * faulty,
+            slow_seconds=random.choice((1.0, 8.0)),
+            torn=random.choice((0.0, 0.1, 0.3)) * faulty,
+            stale=random.choice((0.0, 0.1, 0.5)) * faulty,
         )
         self.host = FakeHost(
             self.agent,
@@ -134,6 +135,7 @@ class Night:
             own=random.random() < 0.75,
         )
         self.laws = Laws(self.host, self.settings)
+        self.shelf: MemoryShelf = Watch(self.host, self.outside).shelf
         self.faulty = faulty
         self.look_every = random.uniform(1.5, 5.0)
         self.supervisor: Supervisor | None = None

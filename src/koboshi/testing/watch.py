@@ -18,12 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 from koboshi.core.actions import ACTION_KINDS, HANDS
 from koboshi.hosts.base import Key
-from koboshi.testing import FakeHost, MemoryShelf, Night, Outside, Violation
+
+from .disk import MemoryShelf
+from .laws import Violation
+from .outside import Outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from koboshi.hosts.base import Keystroke, Launch, Place
+
+    from .hosts import FakeHost
 
 _DURABLE = ("admitted", "touched", "finished")
 
@@ -49,18 +54,18 @@ class WatchedShelf(MemoryShelf):
 class Watch:
     """Watches one night; raises `Violation` at the moment something is out of order."""
 
-    def __init__(self, night: Night) -> None:
+    def __init__(self, host: FakeHost, outside: Outside) -> None:
         self.flying: dict[str, str] = {}  #: key → kind, admitted and without an outcome
         self.spent: set[str] = set()  #: keys that came out done or failed
         self.touched: set[str] = set()
         self.pressed: dict[str, int | None] = {}  #: answer key → number of the question it closed
-        self._host: FakeHost = night.host
-        night.shelf = WatchedShelf(night.outside, self.record)
-        self._typing, self._ending = night.host.on_type, night.host.on_end
-        night.host.on_type = self.typing
-        night.host.on_end = self.ending
-        self._start = night.host.start
-        night.host.start = self.starting  # type: ignore[method-assign]
+        self.shelf = WatchedShelf(outside, self.record)
+        self._host = host
+        self._typing, self._ending = host.on_type, host.on_end
+        host.on_type = self.typing
+        host.on_end = self.ending
+        self._start = host.start
+        host.start = self.starting  # type: ignore[method-assign]
 
     # -- the disk -------------------------------------------------------------------------------
 
@@ -126,9 +131,8 @@ class Watch:
         self._hand("a signal sent")
 
     async def starting(self, launch: Launch) -> Place:
-        """A process is about to start; the first one is a person's."""
-        if launch.run > 1:
-            self._hand(f"run {launch.run} started")
+        """A process is about to start."""
+        self._hand(f"run {launch.run} started")
         return await self._start(launch)
 
     def _chooses(self, stroke: Keystroke) -> bool:
@@ -139,10 +143,3 @@ def _key(raw: dict[str, Any]) -> str:
     values = {name: value for name, value in raw.items() if name != "kind"}
     key: str = ACTION_KINDS[raw["kind"]](**values).key
     return key
-
-
-def watched(seed: int) -> Night:
-    """A night under both pairs of eyes."""
-    night = Night(seed)
-    Watch(night)
-    return night
