@@ -232,7 +232,7 @@ def test_old_looks_and_looks_of_another_run_are_ignored(
 
     driver.tell(look, after=10.0)
 
-    assert replace(driver.view, history=before.history) == before
+    assert replace(driver.view, past=before.past) == before
 
 
 def test_looks_older_than_our_own_keystroke_are_ignored() -> None:
@@ -314,21 +314,21 @@ def test_history_is_bounded_and_newest_last() -> None:
     for _ in range(HISTORY + 10):
         driver.tell(PersonTyped())
 
-    assert len(driver.view.history) == HISTORY
-    assert driver.view.recent(2) == driver.view.history[-2:]
-    assert driver.view.history[-1].seq == HISTORY + 11
-    assert (driver.view.recent(0), driver.view.recent(-3)) == ((), ())
+    assert len(driver.view.past) == HISTORY
+    assert driver.view.history(2) == driver.view.past[-2:]
+    assert driver.view.past[-1].seq == HISTORY + 11
+    assert (driver.view.history(0), driver.view.history(-3)) == ((), ())
 
 
 def test_ticks_and_unchanged_screens_are_not_history() -> None:
     """They would push out what a rule wants to look back on."""
     driver = running()
-    before = driver.view.history
+    before = driver.view.past
 
     driver.see_same()
     driver.tell(Ticked(), after=500.0)
 
-    assert driver.view.history == before
+    assert driver.view.past == before
 
 
 def test_every_body_has_a_wire_name() -> None:
@@ -782,7 +782,7 @@ def test_outcomes_about_another_run_are_history(
 
     after = fold(before, event(outcome(action, Ending.FAILED)))
 
-    assert replace(after, history=before.history) == replace(before, acted_at=50.0)
+    assert replace(after, past=before.past) == replace(before, acted_at=50.0)
 
 
 def test_a_failed_start_counts_like_a_start() -> None:
@@ -805,7 +805,7 @@ def test_giving_up_is_remembered_and_telling_is_not() -> None:
 
     driver.finish(Escalate(about="1.spent0", text="t", gives_up=True))
 
-    assert replace(told, history=before.history) == before
+    assert replace(told, past=before.past) == before
     assert driver.view.given_up
 
 
@@ -849,7 +849,7 @@ def test_skipped_changes_nothing_but_the_time_of_our_last_keystroke(
 
     after = fold(before, event(outcome(action, Ending.SKIPPED)))
 
-    assert replace(after, history=before.history, acted_at=before.acted_at) == before
+    assert replace(after, past=before.past, acted_at=before.acted_at) == before
 
 
 def test_a_shell_in_the_foreground_is_an_exit() -> None:

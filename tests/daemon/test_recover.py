@@ -38,7 +38,7 @@ def test_a_new_supervisor_knows_what_the_old_one_knew() -> None:
 
     view = life.world.view
     assert (view.run, view.restarts) == (before.run, before.restarts)
-    assert [e.body for e in view.history if isinstance(e.body, SupervisorStarted)] == [
+    assert [e.body for e in view.past if isinstance(e.body, SupervisorStarted)] == [
         SupervisorStarted(),
         SupervisorStarted(),
     ]

@@ -84,7 +84,7 @@ def fold(view: View, event: Event) -> View:
             assert_never(body)
     if after is view and isinstance(body, RunStarted | RunExited | ScreenRead):
         return view  # an old story
-    return evolve(after, history=(*after.history[1 - HISTORY :], event))
+    return evolve(after, past=(*after.past[1 - HISTORY :], event))
 
 
 # -- belief -----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 A rule is a function `check(view, now)`. It gets no event (law 1): it looks at the state, so a
 refusal today is asked again tomorrow. What it must remember lives in the view; recent events are
-in `view.recent(count)`. Its docstring has a first line and the sections Why, Example and Safety,
+in `view.history(count)`. Its docstring has a first line and the sections Why, Example and Safety,
 from which `koboshi rules CODE` and the documentation are made.
 """
 

@@ -16,7 +16,7 @@ from .settings import Settings
 if TYPE_CHECKING:
     from .events import Moment
 
-#: Events a rule can look back on with `View.recent`; ticks and unchanged screens are not kept.
+#: Events a rule can look back on with `View.history`; ticks and unchanged screens are not kept.
 HISTORY = 32
 
 #: Before everything; not -inf, which JSON cannot say.
@@ -181,16 +181,16 @@ class View:
     wanted: bool = False  #: a person asked for a run and there is none yet
     paused: bool = False
     given_up: bool = False
-    history: tuple[Event, ...] = ()
+    past: tuple[Event, ...] = ()  #: the last events; a rule asks `history(count)`
 
     @property
     def status(self) -> Status:
         """The one status word."""
         return self.belief.status
 
-    def recent(self, count: int) -> tuple[Event, ...]:
+    def history(self, count: int) -> tuple[Event, ...]:
         """The last events, newest last; at most `HISTORY` are kept."""
-        return self.history[-count:] if count > 0 else ()
+        return self.past[-count:] if count > 0 else ()
 
     def clue(self, source: Source) -> Clue | None:
         """What that source said last."""

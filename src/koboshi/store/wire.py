@@ -45,7 +45,7 @@ _NOT_A_RECORD = (
     TypeError,
     ValueError,
 )
-_VIEW_HINTS = {k: v for k, v in get_type_hints(View).items() if k not in ("history", "settings")}
+_VIEW_HINTS = {k: v for k, v in get_type_hints(View).items() if k not in ("past", "settings")}
 
 
 def _encode(value: Any) -> bytes:  # noqa: ANN401 - whatever msgspec encodes
@@ -190,7 +190,7 @@ def world_image(world: World) -> dict[str, Any]:
     """A world as plain values; rules are code and are not written."""
     view = world.view
     image = {f.name: getattr(view, f.name) for f in fields(View)}
-    image["history"] = [(_decode(seen_line(e)), e.context) for e in view.history]
+    image["past"] = [(_decode(seen_line(e)), e.context) for e in view.past]
     ledger = world.ledger
     claims = [
         {"action": _action(c.action), "at": c.at, "outcome": c.outcome}
@@ -290,11 +290,11 @@ def _build_world(
     image: dict[str, Any], rules: tuple[Rule, ...], settings: Settings | None
 ) -> World:
     raw = dict(image["view"])
-    history = raw.pop("history")
+    history = raw.pop("past")
     kept = _read_settings(raw.pop("settings"))
     parts: dict[str, Any] = {k: msgspec.convert(v, _VIEW_HINTS[k]) for k, v in raw.items()}
     events = tuple(_read_event(e, msgspec.convert(c, Context)) for e, c in history)
-    view = View(**parts, settings=settings or kept, history=events)
+    view = View(**parts, settings=settings or kept, past=events)
     claims = {}
     for entry in image["claims"]:
         action = _read_action(entry["action"])
