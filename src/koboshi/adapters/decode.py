@@ -37,8 +37,9 @@ def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
     run = seen.run or 0
     if not seen.alive:
         return _exited(adapter, run, seen.code, seen.signal)
-    # A terminal can show what no encoding has; the journal, and every reader of it, could not.
-    if not seen.text.isascii():
+    try:
+        seen.text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which the journal could not hold
         seen = replace(seen, text=seen.text.encode(errors="replace").decode())
     return ScreenRead(run=run, reading=adapter.read(seen), digest=digest(seen), seen_at=seen.at)
 

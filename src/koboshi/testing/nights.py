@@ -144,6 +144,8 @@ class Night:
         self.hooks: list[tuple[float, dict[str, object]]] = []
         self.lives = 0
         self.draft_until = -1.0
+        self.still = 1  #: looks' worth of time until the next look
+        self.was_still: tuple[object, ...] = ()
 
     # -- the night ------------------------------------------------------------------------------
 
@@ -172,8 +174,11 @@ class Night:
         return self.agent.running is not None and self.agent.running.done
 
     def _live(self, *, befall: bool = False) -> None:
-        """One look's worth of time."""
-        until = self.runtime.monotonic + self.look_every
+        """One look's worth of time; while nothing moves, up to three times as much."""
+        before = self._still()
+        self.still = min(self.still + 1, 3) if before == self.was_still else 1
+        self.was_still = before
+        until = self.runtime.monotonic + self.look_every * self.still
         try:
             if befall:
                 self._befall()
@@ -188,6 +193,12 @@ class Night:
             self._fall()
         self.runtime.monotonic = max(self.runtime.monotonic, until)
         self.laws.check_runs()
+
+    def _still(self) -> tuple[object, ...]:
+        """What must not change for a stretch to be a quiet one."""
+        view = self.supervisor.world.view if self.supervisor else None
+        screen = self.agent.running.screen() if self.agent.running else ""
+        return (screen, view and view.status, self.runtime.next_due(), self.lives, len(self.calls))
 
     def _observe(self) -> None:
         supervisor = self.supervisor

@@ -13,8 +13,9 @@ and still have broken the order of things. `Watch` puts the two together:
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from koboshi.core.actions import ACTION_KINDS, HANDS
 from koboshi.hosts.base import Key
@@ -48,7 +49,7 @@ class WatchedShelf(MemoryShelf):
         finally:  # also when the supervisor is killed right after
             if len(self.segments[name]) > before:
                 for raw in content.splitlines():
-                    self._record(json.loads(raw), sync)
+                    self._record(msgspec.json.decode(raw), sync)
 
 
 class Watch:
