@@ -6,7 +6,8 @@ import pytest
 
 from koboshi.core.actions import ACTION_KINDS, Escalate, Notify, Refresh, Start, Stop
 from koboshi.core.events import Ending, Origin, Outcome, RunStarted, Severity
-from koboshi.hosts.base import Keystroke
+from koboshi.errors import HostError
+from koboshi.hosts.base import Keystroke, Place
 from koboshi.performers import PERFORMERS
 from koboshi.scripted.behaviour import Done, Script, Work
 from tests.performers.benches import ASK, Bench
@@ -316,3 +317,16 @@ def test_a_refresh_begins_without_touching_anything() -> None:
 
     assert bench.perform(Refresh(run=1, nth=1, why="old")) == outcome("done", "begun")
     assert (bench.sent, bench.marks) == ([], [])
+
+
+def test_an_old_terminal_that_cannot_be_removed_does_not_fail_the_start() -> None:
+    """The new run is up, and that is what was asked for."""
+    bench = Bench()
+    bench.agent.end(9)
+
+    async def stubborn(place: Place) -> None:
+        raise HostError(f"expected {place.id!r} to be removable")
+
+    bench.host.forget = stubborn  # type: ignore[method-assign]
+
+    assert bench.perform(FRESH).ending is Ending.DONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from koboshi.adapters.shells import line_is_empty
 from koboshi.core.events import Origin, RunStarted
 from koboshi.core.readings import Status
-from koboshi.errors import PlaceGone
+from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Launch
 
 from .hands import Skipped, done, failed, skipped
@@ -72,7 +73,10 @@ async def start(action: Start, hands: Hands) -> Outcome:
     started = await hands.host.start(launch)
     outcome = _arrived(action, hands, started, f"started as pid {started.pid}")
     for place in places:
-        await hands.host.forget(place)
+        with contextlib.suppress(
+            HostError
+        ):  # the run is up; an old frame more or less is no matter
+            await hands.host.forget(place)
     return outcome
 
 
