@@ -266,7 +266,15 @@ def _look(record: dict[str, Any], agent: str | None) -> tuple[str, ScreenSeen]:
         or _field(meta, "pane_current_command", ""),
         cols=int(_number(record, "cols") or 0),
         rows=int(_number(record, "rows") or 0),
+        cursor=_cursor(_field(meta, "cursor", "")),
+        alive=_field(meta, "pane_dead", "") != "1",
     )
+
+
+def _cursor(text: str) -> tuple[int, int] | None:
+    """Column and row as tmux prints them: `2,36`."""
+    column, _, row = text.partition(",")
+    return (int(column), int(row)) if column.isdecimal() and row.isdecimal() else None
 
 
 def _field(record: dict[str, Any], key: str, default: str) -> str:

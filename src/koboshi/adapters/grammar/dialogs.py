@@ -1,0 +1,279 @@
+"""Questions on a screen: read from the last row upwards, and only where no input box is below.
+
+A dialog is a list of options with one selected, its question above, and below it nothing but the
+row that names its keys. A file shown in a transcript may look like one; it has the input box below
+it. A screen torn between two frames lacks one of the parts and gives no dialog.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from koboshi.adapters.text import width
+from koboshi.core.readings import Meaning, Option, Prompt, PromptKind
+
+from .buttons import find_coloured
+from .manifests import NEVER
+from .options import Listed, View, find_options, find_unmarked
+from .subjects import Body, read_subject
+from .turns import flowed
+
+if TYPE_CHECKING:
+    from .frames import Frame
+    from .manifests import DialogGrammar
+
+_FRAME_TOP = re.compile(r"^ ?╭─{10,}╮$")
+_FRAME_FOOT = re.compile(r"^ ?╰─{10,}╯$")
+_BORDER = re.compile(r"^ ?│ ?(?P<text>.*?) *│$")
+_SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>[^.!?]{3,400}\?)(?= |$)")
+_ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
+_MOST_ROWS = 200
+_PROSE_EDGE = 6  # columns at the right that a wrapped row may leave free
+_FEW_ROWS = 3  # below the list where no row names keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialogRead:
+    """A whole dialog: what it asks, the row it starts in, and what proved it."""
+
+    prompt: Prompt
+    top: int
+    evidence: tuple[str, ...]
+    sign: str
+
+
+def read_dialog(grammar: DialogGrammar, frame: Frame, floor: int) -> DialogRead | None:
+    """The dialog the screen ends with, below the row `floor`; None when there is no whole one."""
+    view = _view(grammar, frame, floor)
+    if view is None:
+        return None
+    hint = _hint_row(grammar, view)
+    if grammar.buttons:
+        listed = find_coloured(grammar, frame, view, hint)
+    else:
+        listed = find_options(grammar, frame, view)
+    if listed is None and hint is not None:
+        listed = _for_screen_readers(grammar, frame, view)
+    if listed is None or not _ends_well(grammar, view, listed, hint):
+        return _without_options(grammar, frame, view, hint)
+    top = _top_row(grammar, view, listed.first)
+    body = _body(grammar, view, top, listed.first)
+    question = _question(grammar, body)
+    if not question:
+        return None
+    hint_text = view.rows[hint].strip() if hint is not None else ""
+    kind, sign = _kind(grammar, body, question, listed.texts, hint_text)
+    if kind is PromptKind.PICKER and hint is None and not view.bordered:
+        return None
+    prompt = Prompt(
+        kind=kind,
+        question=question,
+        options=tuple(
+            Option(text=text, meaning=_meaning(grammar, kind, text), key=key)
+            for text, key in zip(listed.texts, listed.keys, strict=True)
+        ),
+        selected=listed.selected,
+        subject=read_subject(grammar, frame, body, question, hint_text),
+    )
+    shown = [row.strip() for row in view.rows[listed.first : listed.last + 1] if row]
+    evidence = (f"{sign}: {question}", *(f"option: {row}" for row in shown))
+    if hint_text:
+        evidence = (*evidence, f"hint: {hint_text}")
+    return DialogRead(prompt=prompt, top=view.offset + top, evidence=evidence, sign=sign)
+
+
+def _for_screen_readers(grammar: DialogGrammar, frame: Frame, view: View) -> Listed | None:
+    """A list without a mark, above the row that asks for a number."""
+    for row in range(len(view.rows) - 1, max(len(view.rows) - 1 - _FEW_ROWS, 0), -1):
+        if _ASKS_NUMBER.search(view.rows[row]):
+            return find_unmarked(grammar, frame, view, row)
+    return None
+
+
+def _view(grammar: DialogGrammar, frame: Frame, floor: int) -> View | None:
+    """The rows below `floor`, or what a border or a bar at the end of the screen holds."""
+    rows = frame.rows
+    if not rows or floor >= len(rows):
+        return None
+    if grammar.bar is not NEVER:
+        return _behind_bar(grammar, frame, floor)
+    if not _FRAME_FOOT.match(rows[-1]):
+        first = max(floor, len(rows) - _MOST_ROWS)
+        return View(rows=rows[first:], offset=first, columns=frame.columns)
+    indent = rows[-1].index("╰")
+    for top in range(len(rows) - 2, floor - 1, -1):
+        if _FRAME_TOP.match(rows[top]) and rows[top].index("╭") == indent:
+            inner = [_BORDER.match(row) for row in rows[top + 1 : -1]]
+            if not all(inner):
+                return None
+            texts = [found["text"] if found else "" for found in inner]
+            inside = len(rows[-1]) - indent - 4
+            return View(rows=texts, offset=top + 1, columns=inside, bordered=True)
+    return None
+
+
+def _behind_bar(grammar: DialogGrammar, frame: Frame, floor: int) -> View | None:
+    texts: list[str] = []
+    first = len(frame.rows)
+    while first > floor and (found := grammar.bar.match(frame.rows[first - 1])):
+        texts.append((found["text"] or "").rstrip())
+        first -= 1
+    texts.reverse()
+    if not any(texts):
+        return None
+    return View(rows=texts, offset=first, columns=frame.columns, bordered=True)
+
+
+def _hint_row(grammar: DialogGrammar, view: View) -> int | None:
+    """The row that names the keys: the last one but for blanks and what may stand below it."""
+    for row in range(len(view.rows) - 1, -1, -1):
+        text = view.rows[row]
+        if text and grammar.hint.search(text):
+            return row
+        if text and not grammar.after.match(text):
+            return None
+    return None
+
+
+def _ends_well(grammar: DialogGrammar, view: View, listed: Listed, hint: int | None) -> bool:
+    """Whether nothing stands below the list but its hint and what belongs there."""
+    if hint is not None and hint <= listed.last:
+        return grammar.buttons and hint == listed.first
+    end = len(view.rows) if hint is None else hint
+    strange = [
+        row
+        for row in view.rows[listed.last + 1 : end]
+        if row and not grammar.inner_rule.match(row) and not grammar.after.match(row)
+    ]
+    if hint is None:
+        return not strange
+    return len(strange) <= _FEW_ROWS
+
+
+def _top_row(grammar: DialogGrammar, view: View, first: int) -> int:
+    """The row above the dialog's own rows; -1 when it fills the view."""
+    if view.bordered:
+        return -1
+    if grammar.first_question:
+        return _gap_above(view, first)
+    for row in range(first - 1, -1, -1):
+        found = next((s for s in grammar.tops if s.pattern.search(view.rows[row])), None)
+        if found is not None:
+            return row - 1 if found.name == "title" else row
+    return -1
+
+
+def _gap_above(view: View, first: int) -> int:
+    """Two blank rows part a dialog from the transcript; the gap right above the list is its own."""
+    row = first - 1
+    while row >= 0 and not view.rows[row]:
+        row -= 1
+    while row > 0 and (view.rows[row] or view.rows[row - 1]):
+        row -= 1
+    return row if row > 0 else -1
+
+
+def _body(grammar: DialogGrammar, view: View, top: int, first: int) -> Body:
+    rows = view.rows[top + 1 : first]
+    kept = [(n, row) for n, row in enumerate(rows) if row and not grammar.aside.match(row)]
+    title = kept[0][1].strip().lstrip("△ ") if kept else ""
+    return Body(rows=rows, offset=view.offset + top + 1, columns=view.columns, title=title)
+
+
+def _question(grammar: DialogGrammar, body: Body) -> str:
+    """What is asked: the sentence with a question mark nearest to the list, else the title."""
+    paragraphs = _paragraphs(grammar, body)
+    if not paragraphs:
+        return ""
+    if grammar.buttons and not paragraphs[0].endswith("?"):
+        return body.title
+    ordered = paragraphs if grammar.first_question else list(reversed(paragraphs))
+    nearest = ordered[0]
+    if nearest.endswith("?"):
+        return nearest if not grammar.first_question else _sentence(nearest) or nearest
+    for text in ordered:
+        sentence = _sentence(text)
+        if sentence:
+            return sentence
+    return body.title
+
+
+def _sentence(text: str) -> str:
+    """The first sentence with a question mark, without what leads up to it ("Safety check: …")."""
+    found = _SENTENCE.search(text)
+    return found["text"].rpartition(": ")[2].strip() if found else ""
+
+
+def _paragraphs(grammar: DialogGrammar, body: Body) -> list[str]:
+    """The dialog's own lines, unwrapped; framed content is somebody else's words."""
+    groups: list[list[str]] = []
+    above = ""
+    for index, row in enumerate(body.rows):
+        own = row and not body.is_content(grammar, index) and not grammar.aside.match(row)
+        if not own or grammar.inner_rule.match(row):
+            above = ""
+            continue
+        word = row.strip().split(" ", 1)[0]
+        if (
+            above
+            and above[-1] != "."
+            and width(above) + 1 + width(word) > body.columns - _PROSE_EDGE
+        ):
+            groups[-1].append(row.strip())
+        else:
+            groups.append([row.strip()])
+        above = row
+    return [flowed(rows, body.columns) for rows in groups]
+
+
+def _kind(
+    grammar: DialogGrammar, body: Body, question: str, options: tuple[str, ...], hint: str
+) -> tuple[PromptKind, str]:
+    for sign in grammar.kinds:
+        match sign.where:
+            case "title":
+                texts: tuple[str, ...] = (body.title,)
+            case "options":
+                texts = options
+            case "hint":
+                texts = (hint,)
+            case "body":
+                texts = tuple(row for row in body.rows if row)
+            case _:
+                texts = (question,)
+        if any(sign.pattern.search(text) for text in texts):
+            return sign.kind, sign.name
+    return PromptKind.PICKER, "menu"
+
+
+def _meaning(grammar: DialogGrammar, kind: PromptKind, text: str) -> Meaning:
+    for sign in grammar.meanings:
+        if (not sign.kinds or kind in sign.kinds) and sign.pattern.search(text):
+            return sign.meaning
+    return Meaning.OTHER
+
+
+def _without_options(
+    grammar: DialogGrammar, frame: Frame, view: View, hint: int | None
+) -> DialogRead | None:
+    """A panel that takes keys but lists nothing we can choose from."""
+    if hint is None:
+        return None
+    top = _top_row(grammar, view, hint)
+    if top < 0 and not view.bordered:
+        return None
+    body = _body(grammar, view, top, hint)
+    question = _question(grammar, body) if body.title else ""
+    if not question:
+        return None
+    hint_text = view.rows[hint].strip()
+    kind, sign = _kind(grammar, body, question, (), hint_text)
+    question = body.title if kind is PromptKind.PICKER else question
+    subject = read_subject(grammar, frame, body, question, hint_text)
+    prompt = Prompt(
+        kind=kind, question=question, subject="" if kind is PromptKind.PICKER else subject
+    )
+    evidence = (f"{sign}: {question}", f"hint: {hint_text}")
+    return DialogRead(prompt=prompt, top=view.offset + top, evidence=evidence, sign=sign)
