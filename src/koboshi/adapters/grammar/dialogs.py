@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _FRAME_TOP = re.compile(r"^ ?╭─{10,}╮$")
 _FRAME_FOOT = re.compile(r"^ ?╰─{10,}╯$")
 _BORDER = re.compile(r"^ ?│ ?(?P<text>.*?) *│$")
-_SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>[^.!?]{3,400}\?)(?= |$)")
+_SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>[^.!?]{3,400}[?？])(?= |$)")
 _ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
 _MOST_ROWS = 200
 _PROSE_EDGE = 6  # columns at the right that a wrapped row may leave free
@@ -50,23 +50,40 @@ def read_dialog(grammar: DialogGrammar, frame: Frame, floor: int) -> DialogRead 
     if view is None:
         return None
     hint = _hint_row(grammar, view)
-    if grammar.buttons:
-        listed = find_coloured(grammar, frame, view, hint)
-    else:
-        listed = find_options(grammar, frame, view)
-    if listed is None and hint is not None:
-        listed = _for_screen_readers(grammar, frame, view)
-    if listed is None or not _ends_well(grammar, view, listed, hint):
+    listed = _listed(grammar, frame, view, hint)
+    if listed is None:
         return _without_options(grammar, frame, view, hint)
+    if _ends_well(grammar, view, listed, hint):
+        return _with_options(grammar, frame, view, hint, listed)
+    # The list is not this dialog's: a menu below it lists nothing, or the screen is torn.
+    menu = _without_options(grammar, frame, view, hint)
+    return menu if menu and menu.prompt.kind is PromptKind.PICKER else None
+
+
+def _listed(grammar: DialogGrammar, frame: Frame, view: View, hint: int | None) -> Listed | None:
+    if grammar.buttons:
+        return find_coloured(grammar, frame, view, hint)
+    listed = find_options(grammar, frame, view)
+    if listed is None and hint is not None:
+        return _for_screen_readers(grammar, frame, view)
+    return listed
+
+
+def _with_options(
+    grammar: DialogGrammar, frame: Frame, view: View, hint: int | None, listed: Listed
+) -> DialogRead | None:
     top = _top_row(grammar, view, listed.first)
     body = _body(grammar, view, top, listed.first)
-    question = _question(grammar, body)
-    if not question:
+    question = "" if any(map(grammar.foreign.search, body.rows)) else _question(grammar, body)
+    if not question or (hint is None and not _is_whole(grammar, view, question, listed)):
         return None
     hint_text = view.rows[hint].strip() if hint is not None else ""
     kind, sign = _kind(grammar, body, question, listed.texts, hint_text)
-    if kind is PromptKind.PICKER and hint is None and not view.bordered:
-        return None
+    refused = grammar.refusal is NEVER or any(map(grammar.refusal.search, listed.texts))
+    if _is_quoted(grammar, view, listed, top, kind) or (
+        kind is PromptKind.PERMISSION and not refused
+    ):
+        return None  # no real question about a tool call is without a no
     prompt = Prompt(
         kind=kind,
         question=question,
@@ -82,6 +99,18 @@ def read_dialog(grammar: DialogGrammar, frame: Frame, floor: int) -> DialogRead 
     if hint_text:
         evidence = (*evidence, f"hint: {hint_text}")
     return DialogRead(prompt=prompt, top=view.offset + top, evidence=evidence, sign=sign)
+
+
+def _is_quoted(
+    grammar: DialogGrammar, view: View, listed: Listed, top: int, kind: PromptKind
+) -> bool:
+    """Whether it stands as far to the right as what an agent quotes, and nothing proves it real."""
+    if view.bordered or grammar.first_question or kind is PromptKind.PLAN:
+        return False
+    if top >= 0 and grammar.inset.match(view.rows[top]):
+        return True
+    marked = [row for row in view.rows[listed.first : listed.last + 1] if grammar.mark[0] in row]
+    return top < 0 and bool(marked) and marked[0].index(grammar.mark[0]) > 1
 
 
 def _for_screen_readers(grammar: DialogGrammar, frame: Frame, view: View) -> Listed | None:
@@ -149,7 +178,15 @@ def _ends_well(grammar: DialogGrammar, view: View, listed: Listed, hint: int | N
     ]
     if hint is None:
         return not strange
-    return len(strange) <= _FEW_ROWS
+    return len(strange) <= _FEW_ROWS and not any(map(grammar.option.match, strange))
+
+
+def _is_whole(grammar: DialogGrammar, view: View, question: str, listed: Listed) -> bool:
+    """Whether a list without a hint below it is not one that was cut off."""
+    if view.bordered:
+        return True
+    known = grammar.hintless.search(question) and len(listed.texts) > 1
+    return bool(known) and any(map(grammar.refusal.search, listed.texts))
 
 
 def _top_row(grammar: DialogGrammar, view: View, first: int) -> int:
@@ -187,11 +224,11 @@ def _question(grammar: DialogGrammar, body: Body) -> str:
     paragraphs = _paragraphs(grammar, body)
     if not paragraphs:
         return ""
-    if grammar.buttons and not paragraphs[0].endswith("?"):
+    if grammar.buttons and not paragraphs[0].endswith(("?", "？")):
         return body.title
     ordered = paragraphs if grammar.first_question else list(reversed(paragraphs))
     nearest = ordered[0]
-    if nearest.endswith("?"):
+    if nearest.endswith(("?", "？")):
         return nearest if not grammar.first_question else _sentence(nearest) or nearest
     for text in ordered:
         sentence = _sentence(text)
@@ -210,9 +247,10 @@ def _paragraphs(grammar: DialogGrammar, body: Body) -> list[str]:
     """The dialog's own lines, unwrapped; framed content is somebody else's words."""
     groups: list[list[str]] = []
     above = ""
+    first, last = body.content(grammar) or (len(body.rows) + 2, -1)
     for index, row in enumerate(body.rows):
-        own = row and not body.is_content(grammar, index) and not grammar.aside.match(row)
-        if not own or grammar.inner_rule.match(row):
+        framed = first - 1 <= index <= last
+        if not row or framed or grammar.aside.match(row) or grammar.inner_rule.match(row):
             above = ""
             continue
         word = row.strip().split(" ", 1)[0]

@@ -31,7 +31,7 @@ _PROMPT = re.compile(
 _BARE_PROMPT = re.compile(r"^[$#%❯➜›»>]$")
 _DRAWN_OVER = re.compile(r"^(?P<prompt>[^─]{1,300}?) ?─{10,}$")
 _SIGNALLED = re.compile(
-    r"^(?:[❯>›] )?(?:zsh: )?(?:Killed|Terminated|Hangup|Quit|Aborted|Segmentation fault"
+    r"^(?:[❯>›]\s)?(?:zsh: )?(?:Killed|Terminated|Hangup|Quit|Aborted|Segmentation fault"
     r"|killed {1,8}\S.*)(?: \(core dumped\))?$"
 )
 _TAIL = 8  # rows: an exit line, a blank, a prompt of two lines
@@ -61,16 +61,23 @@ def _gone_by_screen(manifest: Manifest, rows: list[str]) -> tuple[str, str] | No
     if exited is not None and (tail[-1] == exited.line or _BARE_PROMPT.match(tail[-1])):
         return "exit_line", exited.line
     signalled = next((row for row in tail if _SIGNALLED.match(row)), "")
-    over = next((row for row in tail if _is_drawn_over(row)), "")
+    over = next((row for row in tail if _is_drawn_over(row, bare=bool(signalled))), "")
     if signalled and (over or _BARE_PROMPT.match(tail[-1])):
         return "shell_prompt", over or tail[-1]
     return ("shell_prompt", over) if over else None
 
 
-def _is_drawn_over(row: str) -> bool:
+def is_prompt(row: str) -> bool:
+    """Whether the row is what a shell shows when it waits."""
+    return _PROMPT.match(row) is not None
+
+
+def _is_drawn_over(row: str, *, bare: bool) -> bool:
     """Whether a shell drew its prompt over a rule of the dead frame."""
     found = _DRAWN_OVER.match(row)
-    return found is not None and _PROMPT.match(found["prompt"]) is not None
+    if found is None:
+        return False
+    return is_prompt(found["prompt"]) or (bare and _BARE_PROMPT.match(found["prompt"]) is not None)
 
 
 def _waiting_row(frame: Frame) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .styles import Style
 
+_MOST_COLUMNS = 1000
 _LEAST_COLUMNS = 40  # narrower is not a terminal but a cut text
 
 
@@ -23,8 +24,11 @@ class Frame:
 
     def __init__(self, seen: ScreenSeen) -> None:
         self.seen = seen
-        self.rows = rows_of(seen.text)
-        self.columns = seen.cols or max([_LEAST_COLUMNS, *(map(width, self.rows))])
+        # A no-break space looks like any other; no terminal is wider than the cut.
+        self.rows = [row[:_MOST_COLUMNS] for row in rows_of(seen.text.replace("\xa0", " "))]
+        self.columns = (
+            seen.cols if seen.cols > 0 else max([_LEAST_COLUMNS, *(map(width, self.rows))])
+        )
         self._styled: StyledRows | None = None
 
     @property
@@ -37,7 +41,7 @@ class Frame:
         if not self.seen.ansi or not text.strip():
             return set()
         if self._styled is None:
-            self._styled = StyledRows(self.seen.ansi)
+            self._styled = StyledRows(self.seen.ansi.replace("\xa0", " "))
         return self._styled.styles(index, text)
 
     def is_faint(self, index: int, text: str) -> bool | None:

@@ -93,7 +93,11 @@ class DialogGrammar:
     mark: str = "❯"  #: the characters that mark the selected row; the first also without a number
     option: Pattern = NEVER  #: groups mark, number, text
     hint: Pattern = NEVER  #: the row that says which keys it takes
+    hintless: Pattern = NEVER  #: questions that come without one
+    refusal: Pattern = NEVER  #: an option that a whole list about a permission has
     after: Pattern = NEVER  #: what may stand below it
+    inset: Pattern = NEVER  #: a top that a plan has, and a quoted dialog
+    foreign: Pattern = NEVER  #: rows of a transcript: a dialog that holds one is torn
     aside: Pattern = NEVER  #: rows of it that say nothing about the question
     cut: Pattern = NEVER  #: splits a description from an option's text
     inner_rule: Pattern = NEVER
@@ -119,6 +123,7 @@ class Manifest:
     dialog: DialogGrammar
     title_busy: Pattern = NEVER
     title_asking: Pattern = NEVER
+    title_idle: Pattern = NEVER  #: only where a running turn always changes it
     signs: dict[str, tuple[Sign, ...]] = field(default_factory=dict)
     words: dict[str, str] = field(default_factory=dict)
 
@@ -148,6 +153,7 @@ def parse(text: str) -> Manifest:
         blocks=BlockGrammar(**_compiled(raw["blocks"])),
         dialog=_dialog(raw["dialog"]),
         title_busy=re.compile(titles["busy"]) if "busy" in titles else NEVER,
+        title_idle=re.compile(titles["idle"]) if "idle" in titles else NEVER,
         title_asking=re.compile(titles["asking"]) if "asking" in titles else NEVER,
         signs={place: tuple(map(_sign, rows)) for place, rows in raw.get("signs", {}).items()},
         words=raw.get("words", {}),

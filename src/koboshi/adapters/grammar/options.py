@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _REACH = 60  # rows from the end in which the selected option must stand
 _MOST_ROWS = 14  # of one option with its description
+_EXTRA_ROWS = frozenset({"Submit", "Next"})
 _CHECKBOX = re.compile(r"^\[(?:.| )\] ?")
 _EDGE = 2  # columns at the right that a wrapped row may leave free
 
@@ -125,6 +126,8 @@ def _numbered(
     if items is None:
         return None
     last = _downwards(grammar, view, items)
+    if not _fits_together(grammar, view, items):
+        return None
     marked = row if marked is None else marked
     texts: list[str] = []
     keys: list[str] = []
@@ -142,6 +145,21 @@ def _numbered(
     return Listed(
         first=items[0].row, last=last, texts=tuple(texts), keys=tuple(keys), selected=selected
     )
+
+
+def _fits_together(grammar: DialogGrammar, view: View, items: list[_Item]) -> bool:
+    """Whether the rows are of one list, and not of two that a torn screen brought together."""
+    boxed = [_CHECKBOX.match(item.text) is not None for item in items]
+    if boxed[0] and not all(boxed[:-1]):
+        return False  # only "chat about this" has no box of its own
+    for item in items:
+        for row in filter(None, (view.rows[n] for n in item.more)):
+            if grammar.inner_rule.match(row):
+                continue
+            hangs = len(row) - len(row.lstrip()) >= item.column - 1
+            if grammar.option.match(row) or not (hangs or boxed[0] or view.bordered):
+                return False
+    return True
 
 
 def _upwards(grammar: DialogGrammar, view: View, row: int) -> list[_Item] | None:
@@ -213,7 +231,10 @@ def _extras(grammar: DialogGrammar, view: View, item: _Item) -> list[int]:
     return [
         row
         for row in item.more
-        if _starts_at(view.rows[row].replace(grammar.mark[0], " ", 1), item.column)
+        if (
+            view.rows[row].strip(f"{grammar.mark} ") in _EXTRA_ROWS
+            or _starts_at(view.rows[row].replace(grammar.mark[0], " ", 1), item.column)
+        )
         and not grammar.inner_rule.match(view.rows[row])
     ]
 

@@ -16,7 +16,7 @@ from koboshi.core.readings import ApiError, Limit, Prompt, PromptKind, Reading, 
 from . import turns
 from .boxes import find_box
 from .dialogs import read_dialog
-from .exits import read_gone
+from .exits import is_prompt, read_gone
 from .frames import Frame
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .manifests import Manifest
     from .turns import Block, Match
 
+_OVERLAY_ROWS = 4  # in which a view names itself
 _KEPT_LINES = 40  # of the transcript, in `Reading.lines`
 _EVIDENCE_WIDTH = 400
 _NEARLY_FULL = 80.0  # percent: what a CLI warns of
@@ -42,6 +43,9 @@ def read_screen(manifest: Manifest, seen: ScreenSeen) -> Reading:
         return _made(Status.GONE, gone[0], (gone[1],), frame.rows)
     if not frame.rows:
         return Reading(status=Status.STARTING, reason="blank_screen")
+    hidden = _hidden(manifest, frame)
+    if hidden is not None:
+        return hidden
     box = find_box(manifest, frame)
     dialog = read_dialog(manifest.dialog, frame, box.bottom + 1 if box else 0)
     if dialog is not None and (box is None or dialog.top > box.bottom):
@@ -66,21 +70,31 @@ def _asking(manifest: Manifest, frame: Frame, dialog: DialogRead) -> Reading:
     return replace(reading, limit=_limit(found, frame) or Limit(kind="usage"))
 
 
+def _hidden(manifest: Manifest, frame: Frame) -> Reading | None:
+    """A view over the whole screen hides box and dialog; only the title can tell what goes on."""
+    rows = [row for row in frame.rows[-_OVERLAY_ROWS:] if row]
+    found = turns.first_match(manifest.sign("overlay"), rows)
+    if found is None:
+        return None
+    if manifest.title_busy.search(frame.seen.title):
+        shown = (f"title: {frame.seen.title}", found.evidence)
+        return _made(Status.WORKING, "title_busy", shown, frame.rows)
+    reading = _made(found.sign.status, found.sign.name, (found.evidence,), frame.rows)
+    if found.sign.status is not Status.ASKING:
+        return reading
+    return replace(reading, prompt=Prompt(kind=PromptKind.PICKER, question=found.line.strip()))
+
+
 def _without_region(manifest: Manifest, frame: Frame) -> Reading:
-    """Neither box nor dialog: a start, a view that hides both, or a torn screen."""
+    """Neither box nor dialog: a start, or a torn screen."""
     rows = [row for row in frame.rows if row]
     found = turns.first_match(manifest.sign("starting"), rows)
-    if found is not None:
+    if found is not None and not is_prompt(rows[-1]):
         return _made(Status.STARTING, found.sign.name, (found.evidence,), frame.rows)
-    hidden = turns.first_match(manifest.sign("overlay"), rows[-3:])
-    if manifest.title_busy.search(frame.seen.title):
-        return _made(Status.WORKING, "title_busy", (f"title: {frame.seen.title}",), frame.rows)
-    if hidden is not None and hidden.sign.status is Status.ASKING:
-        prompt = Prompt(kind=PromptKind.PICKER, question=hidden.line.strip())
-        reading = _made(Status.ASKING, hidden.sign.name, (hidden.evidence,), frame.rows)
-        return replace(reading, prompt=prompt)
-    if hidden is not None:
-        return _made(hidden.sign.status, hidden.sign.name, (hidden.evidence,), frame.rows)
+    title = frame.seen.title
+    # The title of a killed agent spins for ever: it counts only while the agent is known to live.
+    if manifest.title_busy.search(title) and manifest.command.match(frame.seen.command):
+        return _made(Status.WORKING, "title_busy", (f"title: {title}",), frame.rows)
     return _made(Status.UNKNOWN, "no_live_region", rows[-1:], frame.rows)
 
 
@@ -104,7 +118,7 @@ def _judged(
 ) -> Reading:
     title = frame.seen.title
     fresh = turns.first_match(manifest.sign("splash"), notices)
-    if fresh is not None and turns.first_match(manifest.sign("ready"), notices) is None:
+    if fresh is not None and turns.first_match(manifest.sign("painted"), notices) is None:
         return Reading(status=Status.STARTING, reason=fresh.sign.name, evidence=(fresh.evidence,))
     work = turns.running(manifest, frame, box, blocks)
     if work is not None:
@@ -143,7 +157,7 @@ def _resting(manifest: Manifest, frame: Frame, blocks: list[Block], notices: lis
         )
     ready = turns.first_match(manifest.sign("ready"), notices)
     growing = turns.still_open(manifest, blocks, frame)
-    if growing and ready is None:
+    if growing and ready is None and not manifest.title_idle.search(frame.seen.title):
         return Reading(
             status=Status.UNKNOWN, reason="answer_without_end", evidence=(growing.strip(),)
         )

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 _ESCAPE = re.compile(
     r"\x1b(?:\[([0-9;:]*)m|\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)"
 )
+_SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _RESETS = ("\x1b[0m", "\x1b[m")
 _FAINT = frozenset({"8", *map(str, range(236, 252))})  # greys of the 256 colours, black to light
 _PLAIN = frozenset({"", "7", "15", *map(str, range(252, 256))})
@@ -55,10 +57,11 @@ def _is_grey(colour: str) -> bool:
 class StyledRows:
     """The rows of one screen with attributes; asks are cheap, the whole is never parsed."""
 
-    __slots__ = ("_starts", "_text")
+    __slots__ = ("_known", "_starts", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._known = (0, _DEFAULT)  # the last place whose style was asked for
         self._starts = [0]
         at = text.find("\n")
         while at >= 0:
@@ -98,14 +101,15 @@ class StyledRows:
         return styles
 
     def _style_at(self, offset: int) -> Style:
-        reset = max(self._text.rfind(mark, 0, offset) for mark in _RESETS)
-        style = _DEFAULT
-        for found in _ESCAPE.finditer(self._text, max(reset, 0), offset):
-            if found[1] is not None:
-                style = _applied(style, found[1])
+        known, style = self._known if self._known[0] <= offset else (0, _DEFAULT)
+        reset = max(self._text.rfind(mark, known, offset) for mark in _RESETS)
+        for found in _SGR.finditer(self._text, max(reset, known), offset):
+            style = _applied(style, found[1])
+        self._known = (offset, style)
         return style
 
 
+@lru_cache(maxsize=4096)
 def _applied(style: Style, codes: str) -> Style:
     """The style after one SGR sequence; unknown codes change nothing."""
     numbers = [int(code) if code else 0 for code in re.split("[;:]", codes)]

@@ -37,11 +37,6 @@ class Body:
             return tops[0] + 1, feet[-1]
         return None
 
-    def is_content(self, grammar: DialogGrammar, index: int) -> bool:
-        """Whether that row is inside the frame, or is the frame."""
-        span = self.content(grammar)
-        return span is not None and span[0] - 1 <= index <= span[1]
-
 
 def read_subject(grammar: DialogGrammar, frame: Frame, body: Body, question: str, hint: str) -> str:
     """The subject of the dialog; empty when the manifest does not know where it stands."""

@@ -84,8 +84,18 @@ def running(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> 
         line = joined(manifest, frame, blocks[0])
         spinner = first_match(manifest.sign("spinner"), [line])
         if spinner is not None:
-            return _with_detail(manifest, frame, blocks[0], spinner)
+            return _retried(manifest, frame, blocks) or _with_detail(
+                manifest, frame, blocks[0], spinner
+            )
     return first_match(manifest.sign("busy"), [row for row in frame.rows[box.bottom :] if row])
+
+
+def _retried(manifest: Manifest, frame: Frame, blocks: list[Block]) -> Match | None:
+    """Old versions hang their retries under the message, above a spinner like any other."""
+    if len(blocks) < 2 or not manifest.blocks.user.match(blocks[1].head):  # noqa: PLR2004
+        return None
+    lines = [text for _, text in trees(manifest, frame, blocks[1])]
+    return first_match(manifest.sign("retried"), reversed(lines))
 
 
 def _with_detail(manifest: Manifest, frame: Frame, block: Block, spinner: Match) -> Match:
@@ -155,21 +165,27 @@ def ended(manifest: Manifest, frame: Frame, blocks: list[Block]) -> tuple[Match 
 def _ending(manifest: Manifest, frame: Frame, block: Block, line: str) -> Match | None:
     lines = [(block.start, line), *trees(manifest, frame, block)]
     output = manifest.blocks.tool.match(line) is not None
+    program = first_match(manifest.sign("program"), [line]) is not None
+    asked = program or manifest.blocks.user.match(line) is not None
     for sign in manifest.sign("ending"):
         if output and sign.status is not Status.IDLE:
             continue  # what hangs under a tool call is what the tool printed
         for index, text in lines:
             found = sign.pattern.search(text)
-            if found and not (sign.coloured and _is_plain(frame, index, found)):
+            if not found:
+                continue
+            colour = _colour(frame, index, found)
+            # Under a message hangs what became of it; under an answer, what the agent wrote.
+            own = index == block.start or asked or sign.status is Status.IDLE
+            if (colour is not False or not sign.coloured) and (own or colour):
                 return Match(sign=sign, line=text, found=found)
     return None
 
 
-def _is_plain(frame: Frame, index: int, found: re.Match[str]) -> bool:
-    """Whether the row is known to be drawn as any answer is: then an agent may have written it."""
-    row = frame.rows[index]
-    text = row[found.start() :].lstrip("●■✕⎿ \xa0")[:20]
-    return frame.is_coloured(index, text) is False
+def _colour(frame: Frame, index: int, found: re.Match[str]) -> bool | None:
+    """Whether the row is drawn in a colour; in none, an agent may have written it."""
+    text = frame.rows[index][found.start() :].lstrip("●■✕⎿ ")[:20].rstrip()
+    return frame.is_coloured(index, text)
 
 
 def still_open(manifest: Manifest, blocks: list[Block], frame: Frame) -> str:
