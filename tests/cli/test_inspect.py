@@ -213,7 +213,7 @@ def test_help_shows_an_example_and_the_exit_codes() -> None:
     """The page a person sees first."""
     page = run("--help").stdout
 
-    assert "koboshi inspect --agent scripted --json screen.txt" in page
+    assert "koboshi inspect --agent codex --json screen.txt" in page
     assert "Exit codes:" in page
 
 

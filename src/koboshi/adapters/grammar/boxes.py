@@ -21,8 +21,8 @@ _MAX_DRAFT_ROWS = 60
 _ROUND_TOP = re.compile(r"^╭─{10,}.*╮$")
 _ROUND_FOOT = re.compile(r"^╰─{10,}.*╯$")
 _BORDER = re.compile(r"^│ ?(.*?) *│$")
-_BAR = re.compile(r"^ {1,60}┃(?: {2}(?P<text>.*))?$")
-_FOOT = re.compile(r"^ {1,60}╹▀{10,}")
+_BAR = re.compile(r"^ {1,200}┃(?: {2}(?P<text>.*))?$")
+_FOOT = re.compile(r"^ {1,200}╹▀{10,}")
 _MARGIN = 3  # columns of caret and cursor that a draft cannot use
 
 
@@ -78,6 +78,8 @@ def _rounded(grammar: BoxGrammar, frame: Frame, bottom: int) -> Box | None:
         row = frame.rows[index]
         if _ROUND_TOP.match(row):
             inner.reverse()
+            if inner and not grammar.caret.match(inner[0]):
+                inner[0] = " " + inner[0]  # where the caret has a margin of its own
             whole = inner and grammar.caret.match(inner[0])
             return _made(grammar, frame, index, inner) if whole else None
         border = _BORDER.match(row)
@@ -91,6 +93,8 @@ def _after_caret(manifest: Manifest, frame: Frame) -> Box | None:
     rows, grammar = frame.rows, manifest.box
     least = max(len(rows) - 1 - grammar.most_below, -1)
     for top in range(len(rows) - 1, least, -1):
+        if _ROUND_FOOT.match(rows[top]):
+            return _rounded(grammar, frame, top)
         if grammar.caret.match(rows[top]):
             return _made(grammar, frame, top - 1, _draft_rows(grammar, rows, top))
         if rows[top] and not grammar.below.match(rows[top]):

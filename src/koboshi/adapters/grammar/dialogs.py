@@ -77,6 +77,10 @@ def _with_options(
     question = "" if any(map(grammar.foreign.search, body.rows)) else _question(grammar, body)
     if not question or (hint is None and not _is_whole(grammar, view, question, listed)):
         return None
+    if hint is not None and not any(listed.keys) and not grammar.buttons:
+        shown = [row for row in (*body.rows, "") if row]
+        if not shown or _indent(shown[-1]) != _indent(view.rows[hint]):
+            return None  # without numbers only the margin tells that list and hint are of one frame
     hint_text = view.rows[hint].strip() if hint is not None else ""
     kind, sign = _kind(grammar, body, question, listed.texts, hint_text)
     refused = grammar.refusal is NEVER or any(map(grammar.refusal.search, listed.texts))
@@ -99,6 +103,10 @@ def _with_options(
     if hint_text:
         evidence = (*evidence, f"hint: {hint_text}")
     return DialogRead(prompt=prompt, top=view.offset + top, evidence=evidence, sign=sign)
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip())
 
 
 def _is_quoted(

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _REACH = 60  # rows from the end in which the selected option must stand
 _MOST_ROWS = 14  # of one option with its description
 _EXTRA_ROWS = frozenset({"Submit", "Next"})
+_LEAST_OPTIONS = 2  # one row is no choice
+_NUMBERED = re.compile(r"^\d{1,2}\. ")
 _CHECKBOX = re.compile(r"^\[(?:.| )\] ?")
 _EDGE = 2  # columns at the right that a wrapped row may leave free
 
@@ -108,7 +110,7 @@ def _plain(grammar: DialogGrammar, view: View, marked: int) -> Listed | None:
             continue
         texts.append(view.rows[row][column:].strip())
         selected = len(texts) - 1 if row == marked else selected
-    if len(texts) < 2:  # noqa: PLR2004 - one row is no choice
+    if len(texts) < _LEAST_OPTIONS or any(map(_NUMBERED.match, texts)):
         return None
     return Listed(
         first=first, last=last, texts=tuple(texts), keys=("",) * len(texts), selected=selected
@@ -126,7 +128,7 @@ def _numbered(
     if items is None:
         return None
     last = _downwards(grammar, view, items)
-    if not _fits_together(grammar, view, items):
+    if len(items) < _LEAST_OPTIONS or not _fits_together(grammar, view, items):
         return None
     marked = row if marked is None else marked
     texts: list[str] = []
