@@ -283,6 +283,18 @@ def test_an_error_an_agent_wrote_itself_is_an_answer() -> None:
     assert claude(text).status is Status.FAILED
 
 
+def test_a_spinner_an_agent_wrote_itself_is_an_answer() -> None:
+    """Codex answers begin as its status line does; only the program draws the hint faint."""
+    text = "› go\n\n\n• Working (3s • esc to interrupt)\n\n\n› \n\n  gpt-5 · ~/proj\n"
+    drawn = text.replace("to interrupt", "\x1b[2mto interrupt").replace(")\n", ")\x1b[0m\n")
+    seen = ScreenSeen(text=text, command="codex", title="proj", cols=100)
+    read = adapter("codex").read
+
+    assert read(replace(seen, ansi=text)).status is Status.IDLE
+    assert read(replace(seen, ansi=drawn)).status is Status.WORKING
+    assert read(seen).status is Status.WORKING
+
+
 def test_a_look_takes_less_than_a_millisecond() -> None:
     """Reading must not cost more than taking the look (0.33 ms over a control connection)."""
     every = [(adapter(agent), look) for agent in CLIS for look in looks(agent)]

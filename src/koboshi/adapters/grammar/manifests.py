@@ -29,6 +29,7 @@ class Sign:
     status: Status = Status.UNKNOWN
     code: str = ""  #: of the error, where the text names none
     coloured: bool = False  #: counts only in colour, where colours are known
+    faint: str = ""  #: a part of it that the program draws faint; an agent cannot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +175,7 @@ def _sign(raw: dict[str, Any]) -> Sign:
         status=Status(raw.get("status", "unknown")),
         code=raw.get("code", ""),
         coloured=raw.get("coloured", False),
+        faint=raw.get("faint", ""),
     )
 
 
