@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 
 import pytest
 from hypothesis import given
@@ -26,12 +27,16 @@ def at(text: str) -> float:
         ("12:05pm (UTC)", "2025-11-15T11:00+00:00", "2025-11-15T12:05+00:00"),
         ("11:50pm (UTC)", "2025-11-16T00:10+00:00", "2025-11-15T23:50+00:00"),
         ("9:58am (UTC)", "2025-11-15T09:59+00:00", "2025-11-15T09:58+00:00"),
-        ("9:58AM", "2025-11-15T08:00+00:00", "2025-11-15T09:58+00:00"),
         ("9:58am (Asia/Tokyo)", "2025-11-15T00:00+00:00", "2025-11-15T09:58+09:00"),
         ("Nov 18, 9:58am (UTC)", "2025-11-15T08:00+00:00", "2025-11-18T09:58+00:00"),
         ("Jan 2, 1:00pm (UTC)", "2025-12-30T08:00+00:00", "2026-01-02T13:00+00:00"),
         ("Dec 30, 1:00pm (UTC)", "2026-01-01T08:00+00:00", "2025-12-30T13:00+00:00"),
         ("Feb 29, 1:00pm (UTC)", "2028-02-27T08:00+00:00", "2028-02-29T13:00+00:00"),
+        ("Nov 18th, 2026 7:34 AM (UTC)", "2026-11-15T08:00+00:00", "2026-11-18T07:34+00:00"),
+        ("November 18 at 2pm (UTC)", "2026-11-15T08:00+00:00", "2026-11-18T14:00+00:00"),
+        ("15:30 (Asia/Kolkata)", "2025-11-15T08:00+00:00", "2025-11-15T15:30+05:30"),
+        ("in 2 hours", "2025-11-15T08:00+00:00", "2025-11-15T10:00+00:00"),
+        ("3 days 4 hours 9 minutes.", "2025-11-15T08:00+00:00", "2025-11-18T12:09+00:00"),
         # The night clocks go forward, and the night they go back, in Berlin.
         ("6:00am (Europe/Berlin)", "2025-03-30T00:30+00:00", "2025-03-30T04:00+00:00"),
         ("6:00am (Europe/Berlin)", "2025-10-26T00:30+00:00", "2025-10-26T05:00+00:00"),
@@ -43,9 +48,32 @@ def test_time_is_the_instant_nearest_to_the_look(text: str, look: str, expected:
 
 
 @pytest.mark.parametrize(
+    ("zone", "expected"),
+    [
+        ("UTC", "2025-11-15T09:58+00:00"),
+        ("Asia/Tokyo", "2025-11-15T09:58+09:00"),
+        ("America/New_York", "2025-11-15T09:58-05:00"),
+    ],
+)
+def test_a_time_without_a_zone_is_local(
+    zone: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent runs on this machine and prints what its clock shows."""
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+
+    assert at(expected) == reset_instant("9:58 AM.", at("2025-11-15T06:00+00:00"))
+
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
+        "9",
+        "in",
         "soon",
         "25:00am (UTC)",
         "13am",

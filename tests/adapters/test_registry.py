@@ -1,4 +1,4 @@
-"""Adapters by name, and what the two built-in ones propose."""
+"""Adapters by name, and what the scripted and the generic one propose."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ SCRIPTED, GENERIC = adapter("scripted"), adapter("generic")
 def test_an_unknown_name_is_told_the_known_ones() -> None:
     """The message is what a person reads."""
     with pytest.raises(
-        UnknownAgent, match="expected one of generic, scripted, not 'clod'"
+        UnknownAgent,
+        match="expected one of claude, codex, gemini, generic, opencode, scripted, not 'clod'",
     ) as caught:
         adapter("clod")
 
@@ -26,7 +27,7 @@ def test_an_unknown_name_is_told_the_known_ones() -> None:
 
 def test_names_are_sorted_and_each_has_an_adapter() -> None:
     """The list people see is the list that works."""
-    assert names() == ("generic", "scripted")
+    assert names() == ("claude", "codex", "gemini", "generic", "opencode", "scripted")
     assert list(names()) == [adapter(name).name for name in names()]
 
 

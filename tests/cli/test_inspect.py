@@ -166,8 +166,16 @@ def test_the_agent_of_all_lines_may_be_given_once() -> None:
     [
         (("--agent", "scripted", "missing.txt"), "", "missing.txt: no such file or directory"),
         (("--agent", "scripted", "."), "", ".: expected a file, not a directory"),
-        (("--agent", "clod", "-"), "x", "expected one of generic, scripted, not 'clod'"),
-        (("-",), "x", "expected --agent NAME, one of generic, scripted"),
+        (
+            ("--agent", "clod", "-"),
+            "x",
+            "expected one of claude, codex, gemini, generic, opencode, scripted, not 'clod'",
+        ),
+        (
+            ("-",),
+            "x",
+            "expected --agent NAME, one of claude, codex, gemini, generic, opencode, scripted",
+        ),
         (("--agent", "scripted"), "", "stdin: expected a screen, found nothing"),
         (("--agent", "scripted"), b"\x7fELF\0\0\1\2" * 99, "stdin: expected the text of a screen"),
         (("--agent", "scripted"), bytes(range(128, 256)) * 9, "not binary junk"),
@@ -205,7 +213,7 @@ def test_help_shows_an_example_and_the_exit_codes() -> None:
     """The page a person sees first."""
     page = run("--help").stdout
 
-    assert "koboshi inspect --agent scripted --json screen.txt" in page
+    assert "koboshi inspect --agent codex --json screen.txt" in page
     assert "Exit codes:" in page
 
 

@@ -60,8 +60,11 @@ def test_a_key_that_was_skipped_and_comes_again_is_two_chains(journal: Path) -> 
     path = max(journal.iterdir())
     whole = path.read_bytes().splitlines(keepends=True)
     whole = [line for line in whole if line.endswith(b"\n")]
+    here = {_key(line) for line in whole if line.startswith(b'{"k":"admitted"')}
     ended = next(
-        r for r in map(json.loads, whole) if r["k"] == "finished" and r["ending"] == "done"
+        r
+        for r in map(json.loads, whole)
+        if r["k"] == "finished" and r["ending"] == "done" and r["key"] in here
     )
     own = [line for line in whole if _key(line) == ended["key"]]
     decided = next(json.loads(line) for line in own if line.startswith(b'{"k":"admitted"'))

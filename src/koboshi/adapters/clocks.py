@@ -1,4 +1,8 @@
-"""Reset times as CLIs print them ("9:58am (UTC)", "Nov 18, 9:58am (Asia/Tokyo)") as instants."""
+"""Reset times as CLIs print them, as instants.
+
+`9:58am (UTC)`, `Nov 18, 9:58am (Asia/Tokyo)`, `Nov 18th, 2026 7:34 AM`, `15:30`, `in 2 hours`.
+A time without a zone is the agent's local time: agents run on the machine koboshi runs on.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,17 @@ import zoneinfo
 from functools import lru_cache
 
 _TIME = re.compile(
-    r"^(?:(?P<month>[A-Z][a-z]{2}) (?P<day>\d{1,2})(?:, | at | ))?"
-    r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?::(?P<second>\d{2}))? ?(?P<half>[ap]m)"
-    r"(?: ?\((?P<zone>[A-Za-z0-9_+/-]{1,64})\))?\.?$",
+    r"^(?:at )?(?:(?P<month>[A-Z][a-z]{2})[a-z]{0,6} (?P<day>\d{1,2})(?:st|nd|rd|th)?"
+    r"(?:,? (?P<year>\d{4}))?(?:, | at | ))?"
+    r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?::(?P<second>\d{2}))? ?(?P<half>[ap]\.?m\b\.?)?"
+    r"(?: ?\(?(?P<zone>(?:[A-Z][A-Za-z_]{2,32}/[A-Za-z0-9_+/-]{1,32})|UTC|GMT|Z)\)?)?\.?$",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(
+    r"^(?:in:? )?(?:(?P<days>\d{1,3}) ?d(?:ays?)?,? ?)?"
+    r"(?:(?P<hours>\d{1,3}) ?h(?:(?:ou)?rs?)?,? ?)?"
+    r"(?:(?P<minutes>\d{1,4}) ?m(?:in(?:ute)?s?)?,? ?)?"
+    r"(?:(?P<seconds>\d{1,6}) ?s(?:ec(?:ond)?s?)?)?\.?$",
     re.IGNORECASE,
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -19,23 +31,29 @@ _NOON = 12
 
 def reset_instant(text: str, utc: float | None) -> float | None:
     """Epoch seconds of a printed time, nearest to the look; None when it cannot be told."""
-    found = _TIME.match(text.strip())
-    zone = _zone((found["zone"] if found else None) or "UTC")
-    if found is None or utc is None or zone is None:
+    text = text.strip()
+    if utc is None or not text:
         return None
-    hour, minute, second = int(found["hour"]), int(found["minute"] or 0), int(found["second"] or 0)
-    if not 1 <= hour <= _NOON:
+    span = _SPAN.match(text)
+    if span is not None and any(span.groups()):
+        parts = {unit: int(value) for unit, value in span.groupdict().items() if value}
+        return utc + dt.timedelta(**parts).total_seconds()
+    found = _TIME.match(text)
+    clock = _clock(found) if found else None
+    if found is None or clock is None:
         return None
-    hour = hour % _NOON + (_NOON if found["half"].lower() == "pm" else 0)
+    zone = _zone(found["zone"]) if found["zone"] else None
+    if found["zone"] and zone is None:
+        return None
     try:
         look = dt.datetime.fromtimestamp(utc, zone)
-        clock = dt.time(hour, minute, second, tzinfo=zone)
         days = (
             _dated(found, look)
             if found["month"]
             else [look.date() + dt.timedelta(days=d) for d in (-1, 0, 1)]
         )
-        moments = [dt.datetime.combine(day, clock).timestamp() for day in days]
+        # Without a zone the moment is naive: `timestamp` then goes by the machine's own zone.
+        moments = [dt.datetime.combine(day, clock.replace(tzinfo=zone)).timestamp() for day in days]
     except (ValueError, OverflowError, OSError):
         return None
     # The line stays on the screen after the reset:
@@ -43,13 +61,29 @@ def reset_instant(text: str, utc: float | None) -> float | None:
     return min(moments, key=lambda moment: abs(moment - utc), default=None)
 
 
+def _clock(found: re.Match[str]) -> dt.time | None:
+    hour, minute, second = int(found["hour"]), int(found["minute"] or 0), int(found["second"] or 0)
+    half = found["half"]
+    if half is None and found["minute"] is None:
+        return None  # a bare number is not a time
+    if half is not None:
+        if not 1 <= hour <= _NOON:
+            return None
+        hour = hour % _NOON + (_NOON if half.lower().startswith("p") else 0)
+    try:
+        return dt.time(hour, minute, second)
+    except ValueError:
+        return None
+
+
 def _dated(found: re.Match[str], look: dt.datetime) -> list[dt.date]:
     month = found["month"].lower()
     if month not in _MONTHS:
         return []
     number, day = _MONTHS.index(month) + 1, int(found["day"])
+    years = (look.year - 1, look.year, look.year + 1)
     days = []
-    for year in (look.year - 1, look.year, look.year + 1):
+    for year in (int(found["year"]),) if found["year"] else years:
         try:
             days.append(dt.date(year, number, day))
         except ValueError:  # 29 February of another year

@@ -141,18 +141,3 @@ def _option(manifest: Manifest, kind: PromptKind, index: int, text: str) -> Opti
         if kind in entry.kinds and entry.pattern.search(text):
             return Option(text=text, meaning=entry.meaning, key=str(index + 1))
     return Option(text=text, meaning=Meaning.OTHER, key=str(index + 1))
-
-
-def keys_to_choose(prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:
-    """The keys that pick the first option of that meaning; None: none, or a person's menu."""
-    if prompt.kind is PromptKind.PICKER:
-        return None
-    index = prompt.index_of(choice)
-    if index is None:
-        return None
-    if prompt.options[index].key:
-        return (prompt.options[index].key,)
-    if prompt.selected is None:
-        return None
-    steps = index - prompt.selected
-    return ("Down" if steps > 0 else "Up",) * abs(steps) + ("Enter",)

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 from koboshi.errors import UnknownAgent
 
+from .claude import ClaudeAdapter
+from .codex import CodexAdapter
+from .gemini import GeminiAdapter
 from .generic import GenericAdapter
+from .opencode import OpenCodeAdapter
 from .scripted import ScriptedAdapter
 
 if TYPE_CHECKING:
@@ -16,7 +20,11 @@ if TYPE_CHECKING:
     from .base import Adapter
 
 _BUILT_IN: dict[str, Callable[[], Adapter]] = {
+    "claude": ClaudeAdapter,
+    "codex": CodexAdapter,
+    "gemini": GeminiAdapter,
     "generic": GenericAdapter,
+    "opencode": OpenCodeAdapter,
     "scripted": ScriptedAdapter,
 }
 

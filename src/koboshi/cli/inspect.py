@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  tmux capture-pane -p -t %1 | koboshi inspect --agent scripted -
-  koboshi inspect --agent scripted --json screen.txt
+  tmux capture-pane -e -p -t %1 | koboshi inspect --agent claude -
+  koboshi inspect --agent codex --json screen.txt
   koboshi inspect --jsonl screens.jsonl > readings.jsonl
 
 \b
@@ -36,7 +36,7 @@ _JUNK_SHARE = 0.1  # of characters no terminal shows; more is not text
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--agent", metavar="NAME", help="Whose screen it is: scripted, generic, …")
+@click.option("--agent", metavar="NAME", help="Whose screen it is: claude, codex, gemini, …")
 @click.option("--json", "as_json", is_flag=True, help="Print the reading as one JSON object.")
 @click.option(
     "--jsonl",
@@ -75,8 +75,9 @@ def _inspect_one(file: str, agent: str | None, at: float | None, *, as_json: boo
     if agent is None:
         raise InputError(f"expected --agent NAME, one of {', '.join(names())}")
     reader = adapter(agent)
-    text = _text(_read_all(file), _shown(file))
-    reading = reader.read(ScreenSeen(text=text, utc=at))
+    drawn = _text(_read_all(file), _shown(file))
+    text = _ESCAPES.sub("", drawn)
+    reading = reader.read(ScreenSeen(text=text, ansi=None if text == drawn else drawn, utc=at))
     say(_json(reading) if as_json else describe(reading))
     sys.stdout.buffer.flush()
     return True
@@ -226,7 +227,7 @@ def _text(content: bytes, where: str) -> str:
     )
     if "\0" in text or junk > _JUNK_SHARE * len(text):
         raise InputError(f"{where}: expected the text of a screen, not binary junk")
-    return _ESCAPES.sub("", text)
+    return text
 
 
 def _record(line: bytes) -> dict[str, Any]:
@@ -266,7 +267,15 @@ def _look(record: dict[str, Any], agent: str | None) -> tuple[str, ScreenSeen]:
         or _field(meta, "pane_current_command", ""),
         cols=int(_number(record, "cols") or 0),
         rows=int(_number(record, "rows") or 0),
+        cursor=_cursor(_field(meta, "cursor", "")),
+        alive=_field(meta, "pane_dead", "") != "1",
     )
+
+
+def _cursor(text: str) -> tuple[int, int] | None:
+    """Column and row as tmux prints them: `2,36`."""
+    column, _, row = text.partition(",")
+    return (int(column), int(row)) if column.isdecimal() and row.isdecimal() else None
 
 
 def _field(record: dict[str, Any], key: str, default: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from koboshi.adapters import manifest
-from koboshi.adapters.dialogs import keys_to_choose
+from koboshi.adapters.grammar.answers import keys_to_choose
 from koboshi.adapters.screens import read_screen
 
 if TYPE_CHECKING:

@@ -1,0 +1,19 @@
+"""Knowledge about Codex CLI, on top of its manifest."""
+
+from __future__ import annotations
+
+from koboshi.adapters.clis import CliAdapter
+
+
+class CodexAdapter(CliAdapter):
+    """Knowledge about Codex CLI.
+
+    SIGTERM and SIGHUP end it with 143 and 129 and leave its frame on the screen: nothing of its
+    own was closed, so only 0 counts as meant.
+    """
+
+    name = "codex"
+
+    def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
+        """A run that goes on where the session ended."""
+        return (*program, "resume", session)

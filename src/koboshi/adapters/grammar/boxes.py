@@ -1,0 +1,156 @@
+"""The input box: found from the last row upwards, by its frame, and never by what is in it.
+
+Three layouts cover the CLIs: `ruled` (between two rules, or in a drawn box), `caret` (a row that
+begins with the caret, with nothing but indented rows below) and `panel` (rows behind a bar that a
+foot ends).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from koboshi.adapters.text import unwrap
+
+if TYPE_CHECKING:
+    from .frames import Frame
+    from .manifests import BoxGrammar, Manifest
+
+_MAX_DRAFT_ROWS = 60
+_ROUND_TOP = re.compile(r"^╭─{10,}.*╮$")
+_ROUND_FOOT = re.compile(r"^╰─{10,}.*╯$")
+_BORDER = re.compile(r"^│ ?(.*?) *│$")
+_BAR = re.compile(r"^ {1,200}┃(?: {2}(?P<text>.*))?$")
+_FOOT = re.compile(r"^ {1,200}╹▀{10,}")
+_MARGIN = 3  # columns of caret and cursor that a draft cannot use
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """The rows an input box takes; `top` and `bottom` are its frame."""
+
+    top: int
+    bottom: int
+    draft: str = ""
+
+
+def find_box(manifest: Manifest, frame: Frame) -> Box | None:
+    """The lowest input box on the screen; None when there is no whole one."""
+    grammar = manifest.box
+    if grammar.layout == "panel":
+        return _panel(grammar, frame)
+    if grammar.layout == "caret":
+        return _after_caret(manifest, frame)
+    return _ruled(grammar, frame)
+
+
+def _ruled(grammar: BoxGrammar, frame: Frame) -> Box | None:
+    rows = frame.rows
+    for bottom in range(len(rows) - 1, max(len(rows) - 1 - grammar.most_below, 0), -1):
+        if grammar.rule.match(rows[bottom]):
+            top = _ruled_top(grammar, rows, bottom)
+            if top is not None:
+                return _made(grammar, frame, top, rows[top + 1 : bottom])
+        elif _ROUND_FOOT.match(rows[bottom]):
+            box = _rounded(grammar, frame, bottom)
+            if box is not None:
+                return box
+    return None
+
+
+def _ruled_top(grammar: BoxGrammar, rows: list[str], bottom: int) -> int | None:
+    """The rule above the draft; None when what stands between is not a draft."""
+    for index in range(bottom - 1, max(bottom - _MAX_DRAFT_ROWS, -1), -1):
+        row = rows[index]
+        if grammar.rule.match(row):
+            framed = index + 1 < bottom and grammar.caret.match(rows[index + 1]) is not None
+            return index if framed else None
+        if row and not row.startswith("  ") and not grammar.caret.match(row):
+            return None
+    return None
+
+
+def _rounded(grammar: BoxGrammar, frame: Frame, bottom: int) -> Box | None:
+    """A box drawn with corners, as older versions have it."""
+    inner: list[str] = []
+    for index in range(bottom - 1, max(bottom - _MAX_DRAFT_ROWS, -1), -1):
+        row = frame.rows[index]
+        if _ROUND_TOP.match(row):
+            inner.reverse()
+            if inner and not grammar.caret.match(inner[0]):
+                inner[0] = " " + inner[0]  # where the caret has a margin of its own
+            whole = inner and grammar.caret.match(inner[0])
+            return _made(grammar, frame, index, inner) if whole else None
+        border = _BORDER.match(row)
+        if border is None:
+            return None
+        inner.append(border[1])
+    return None
+
+
+def _after_caret(manifest: Manifest, frame: Frame) -> Box | None:
+    rows, grammar = frame.rows, manifest.box
+    least = max(len(rows) - 1 - grammar.most_below, -1)
+    for top in range(len(rows) - 1, least, -1):
+        if _ROUND_FOOT.match(rows[top]):
+            return _rounded(grammar, frame, top)
+        if grammar.caret.match(rows[top]):
+            return _made(grammar, frame, top - 1, _draft_rows(grammar, rows, top))
+        if rows[top] and not grammar.below.match(rows[top]):
+            return None
+        if rows[top] and manifest.dialog.hint.search(rows[top]):
+            return None  # the caret above is a dialog's mark
+    return None
+
+
+def _draft_rows(grammar: BoxGrammar, rows: list[str], top: int) -> list[str]:
+    """The caret's row and what belongs to it: the footer stands behind a blank row."""
+    blanks = [index for index in range(top + 1, len(rows)) if not rows[index]]
+    end = blanks[0 if grammar.first_gap else -1] if blanks else len(rows)
+    return rows[top:end]
+
+
+def _made(grammar: BoxGrammar, frame: Frame, top: int, inner: list[str]) -> Box:
+    found = grammar.caret.match(inner[0]) if inner else None
+    if found is None:
+        return Box(top=top, bottom=top + len(inner) + 1)
+    first = found["text"] or ""
+    rest = [row[2:] if row.startswith("  ") else row.lstrip() for row in inner[1:]]
+    while rest and not rest[-1]:
+        rest.pop()
+    draft = unwrap([first.lstrip(), *rest], frame.columns - _MARGIN, newline="\n")
+    if not rest and _is_placeholder(grammar, frame, top + 1, first):
+        draft = ""
+    mode = found.groupdict().get("mode") or ""
+    return Box(top=top, bottom=top + len(inner) + 1, draft=mode + draft)
+
+
+def _is_placeholder(grammar: BoxGrammar, frame: Frame, row: int, text: str) -> bool:
+    """Dim text is the program's; without attributes only known words are."""
+    faint = frame.is_faint(row, text.strip())
+    return faint if faint is not None else grammar.placeholder.search(text) is not None
+
+
+def _panel(grammar: BoxGrammar, frame: Frame) -> Box | None:
+    rows = frame.rows
+    for bottom in range(len(rows) - 1, max(len(rows) - 1 - grammar.most_below, 0), -1):
+        if not _FOOT.match(rows[bottom]):
+            continue
+        top = bottom
+        while top > 0 and _BAR.match(rows[top - 1]):
+            top -= 1
+        texts = [
+            (n, found["text"] or "") for n in range(top, bottom) if (found := _BAR.match(rows[n]))
+        ]
+        # The last row names agent and model; what stands above it is the draft.
+        written = [(n, text.rstrip()) for n, text in texts[:-1] if text.strip()]
+        if len(written) == 1 and _is_placeholder(grammar, frame, *written[0]):
+            written = []
+        draft = (
+            unwrap([text for _, text in written], frame.columns - 8, newline="\n")
+            if written
+            else ""
+        )
+        return Box(top=top - 1, bottom=bottom, draft=draft)
+    return None

@@ -1,0 +1,359 @@
+"""Questions on a screen: read from the last row upwards, and only where no input box is below.
+
+A dialog is a list of options with one selected, its question above, and below it nothing but the
+row that names its keys. A file shown in a transcript may look like one; it has the input box below
+it. A screen torn between two frames lacks one of the parts and gives no dialog.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from koboshi.adapters.text import width
+from koboshi.core.readings import Meaning, Option, Prompt, PromptKind
+
+from .buttons import find_coloured
+from .manifests import NEVER
+from .options import Listed, View, find_options, find_unmarked
+from .subjects import Body, read_subject
+from .turns import flowed
+
+if TYPE_CHECKING:
+    from .frames import Frame
+    from .manifests import DialogGrammar
+
+_FRAME_TOP = re.compile(r"^ ?╭─{10,}╮$")
+_FRAME_FOOT = re.compile(r"^ ?╰─{10,}╯$")
+_BORDER = re.compile(r"^ ?│ ?(?P<text>.*?) *│$")
+_SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>[^.!?]{3,400}[?？])(?= |$)")
+_ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
+_MOST_ROWS = 200
+_PROSE_EDGE = 6  # columns at the right that a wrapped row may leave free
+_FEW_ROWS = 3  # below the list where no row names keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialogRead:
+    """A whole dialog: what it asks, the row it starts in, and what proved it."""
+
+    prompt: Prompt
+    top: int
+    evidence: tuple[str, ...]
+    sign: str
+
+
+def read_dialog(grammar: DialogGrammar, frame: Frame, floor: int) -> DialogRead | None:
+    """The dialog the screen ends with, below the row `floor`; None when there is no whole one."""
+    view = _view(grammar, frame, floor)
+    if view is None:
+        return None
+    hint = _hint_row(grammar, view)
+    listed = _listed(grammar, frame, view, hint)
+    if listed is None:
+        return _without_options(grammar, frame, view, hint)
+    if _ends_well(grammar, view, listed, hint):
+        return _with_options(grammar, frame, view, hint, listed)
+    # The list is not this dialog's: a menu below it lists nothing, or the screen is torn.
+    menu = _without_options(grammar, frame, view, hint)
+    return menu if menu and menu.prompt.kind is PromptKind.PICKER else None
+
+
+def _listed(grammar: DialogGrammar, frame: Frame, view: View, hint: int | None) -> Listed | None:
+    if grammar.buttons:
+        return find_coloured(grammar, frame, view, hint)
+    listed = find_options(grammar, frame, view)
+    if listed is None and hint is not None:
+        return _for_screen_readers(grammar, frame, view)
+    return listed
+
+
+def _with_options(
+    grammar: DialogGrammar, frame: Frame, view: View, hint: int | None, listed: Listed
+) -> DialogRead | None:
+    top = _top_row(grammar, view, listed.first)
+    body = _body(grammar, view, top, listed.first)
+    question = "" if any(map(grammar.foreign.search, body.rows)) else _question(grammar, body)
+    if not question or (hint is None and not _is_whole(grammar, view, question, listed)):
+        return None
+    if hint is not None and not any(listed.keys) and not grammar.buttons:
+        shown = [row for row in (*body.rows, "") if row]
+        if not shown or _indent(shown[-1]) != _indent(view.rows[hint]):
+            return None  # without numbers only the margin tells that list and hint are of one frame
+    hint_text = view.rows[hint].strip() if hint is not None else ""
+    kind, sign = _kind(grammar, body, question, listed.texts, hint_text)
+    refused = grammar.refusal is NEVER or any(map(grammar.refusal.search, listed.texts))
+    if _is_quoted(grammar, view, listed, top, kind) or (
+        kind is PromptKind.PERMISSION and not refused
+    ):
+        return None  # no real question about a tool call is without a no
+    prompt = Prompt(
+        kind=kind,
+        question=question,
+        options=tuple(
+            Option(text=text, meaning=_meaning(grammar, kind, text), key=key)
+            for text, key in zip(listed.texts, listed.keys, strict=True)
+        ),
+        selected=listed.selected,
+        # Scrolled so far that its top is gone, what is left may be the end of somebody's text.
+        subject=read_subject(grammar, frame, body, question, hint_text)
+        if body.whole or kind is not PromptKind.PERMISSION
+        else "",
+    )
+    shown = [row.strip() for row in view.rows[listed.first : listed.last + 1] if row]
+    evidence = (f"{sign}: {question}", *(f"option: {row}" for row in shown))
+    if hint_text:
+        evidence = (*evidence, f"hint: {hint_text}")
+    return DialogRead(prompt=prompt, top=view.offset + top, evidence=evidence, sign=sign)
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip())
+
+
+def _is_quoted(
+    grammar: DialogGrammar, view: View, listed: Listed, top: int, kind: PromptKind
+) -> bool:
+    """Whether it stands as far to the right as what an agent quotes, and nothing proves it real."""
+    if view.bordered or grammar.first_question or kind is PromptKind.PLAN:
+        return False
+    sign = _top_sign(grammar, view.rows[top]) if top >= 0 else ""
+    if sign == "inset" or (sign == "edge" and kind is PromptKind.PERMISSION):
+        return True
+    marked = [row for row in view.rows[listed.first : listed.last + 1] if grammar.mark[0] in row]
+    return top < 0 and bool(marked) and marked[0].index(grammar.mark[0]) > 1
+
+
+def _for_screen_readers(grammar: DialogGrammar, frame: Frame, view: View) -> Listed | None:
+    """A list without a mark, above the row that asks for a number."""
+    for row in range(len(view.rows) - 1, max(len(view.rows) - 1 - _FEW_ROWS, 0), -1):
+        if _ASKS_NUMBER.search(view.rows[row]):
+            return find_unmarked(grammar, frame, view, row)
+    return None
+
+
+def _view(grammar: DialogGrammar, frame: Frame, floor: int) -> View | None:
+    """The rows below `floor`, or what a border or a bar at the end of the screen holds."""
+    rows = frame.rows
+    if not rows or floor >= len(rows):
+        return None
+    if grammar.bar is not NEVER:
+        return _behind_bar(grammar, frame, floor)
+    if not _FRAME_FOOT.match(rows[-1]):
+        first = max(floor, len(rows) - _MOST_ROWS)
+        return View(rows=rows[first:], offset=first, columns=frame.columns)
+    indent = rows[-1].index("╰")
+    for top in range(len(rows) - 2, floor - 1, -1):
+        if _FRAME_TOP.match(rows[top]) and rows[top].index("╭") == indent:
+            inner = [_BORDER.match(row) for row in rows[top + 1 : -1]]
+            if not all(inner):
+                return None
+            texts = [found["text"] if found else "" for found in inner]
+            inside = len(rows[-1]) - indent - 4
+            return View(rows=texts, offset=top + 1, columns=inside, bordered=True)
+    return None
+
+
+def _behind_bar(grammar: DialogGrammar, frame: Frame, floor: int) -> View | None:
+    texts: list[str] = []
+    first = len(frame.rows)
+    while first > floor and (found := grammar.bar.match(frame.rows[first - 1])):
+        texts.append((found["text"] or "").rstrip())
+        first -= 1
+    texts.reverse()
+    if not any(texts):
+        return None
+    return View(rows=texts, offset=first, columns=frame.columns, bordered=True)
+
+
+def _hint_row(grammar: DialogGrammar, view: View) -> int | None:
+    """The row that names the keys: the last one but for blanks and what may stand below it."""
+    for row in range(len(view.rows) - 1, -1, -1):
+        text = view.rows[row]
+        if text and grammar.hint.search(text):
+            return row
+        if text and not grammar.after.match(text):
+            return None
+    return None
+
+
+def _ends_well(grammar: DialogGrammar, view: View, listed: Listed, hint: int | None) -> bool:
+    """Whether nothing stands below the list but its hint and what belongs there."""
+    if hint is not None and hint <= listed.last:
+        return grammar.buttons and hint == listed.first
+    end = len(view.rows) if hint is None else hint
+    strange = [
+        row
+        for row in view.rows[listed.last + 1 : end]
+        if row and not grammar.inner_rule.match(row) and not grammar.after.match(row)
+    ]
+    if hint is None:
+        return not strange
+    return len(strange) <= _FEW_ROWS and not any(map(grammar.option.match, strange))
+
+
+def _is_whole(grammar: DialogGrammar, view: View, question: str, listed: Listed) -> bool:
+    """Whether a list without a hint below it is not one that was cut off."""
+    if view.bordered:
+        return True
+    known = grammar.hintless.search(question) and len(listed.texts) > 1
+    return bool(known) and any(map(grammar.refusal.search, listed.texts))
+
+
+def _top_row(grammar: DialogGrammar, view: View, first: int) -> int:
+    """The row above the dialog's own rows; -1 when it fills the view."""
+    if view.bordered:
+        return -1
+    if grammar.first_question:
+        return _gap_above(grammar, view, first)
+    inset, titled = -1, None
+    for row in range(first - 1, -1, -1):
+        if grammar.foreign.search(view.rows[row]):
+            break
+        sign = _top_sign(grammar, view.rows[row])
+        if sign == "inset":  # a plan's own, or a line in somebody's text
+            inset = max(inset, row)
+        elif sign == "title":  # the uppermost is the program's, one below it the agent's
+            titled = row - 1
+        elif sign == "edge" and inset >= 0:
+            break
+        elif sign:
+            return row
+    return inset if titled is None else titled
+
+
+def _top_sign(grammar: DialogGrammar, row: str) -> str:
+    return next((sign.name for sign in grammar.tops if sign.pattern.search(row)), "")
+
+
+def _gap_above(grammar: DialogGrammar, view: View, first: int) -> int:
+    """Two blank rows part a dialog from the transcript; the gap right above the list is its own.
+
+    The text of a command may hold such a gap, and a whole question behind it: of the gaps below
+    the transcript's last block the first one counts that a question follows.
+    """
+    start = next((n for n in range(first - 1, -1, -1) if grammar.foreign.search(view.rows[n])), -1)
+    gaps = [n for n in range(max(start, 0) + 2, first) if not view.rows[n - 1] and not view.rows[n]]
+    starts = [n for n in gaps if n + 1 < first and view.rows[n + 1]]
+    asking = [n for n in starts if _is_known(grammar, view.rows[n + 1 : first])]
+    return (asking or starts[-1:] or [-1])[0]
+
+
+def _is_known(grammar: DialogGrammar, rows: list[str]) -> bool:
+    title = next((row.strip() for row in rows if row and not grammar.aside.match(row)), "")
+    asked = (sign for sign in grammar.kinds if sign.where == "question")
+    return any(sign.pattern.search(title) for sign in asked)
+
+
+def _body(grammar: DialogGrammar, view: View, top: int, first: int) -> Body:
+    rows = view.rows[top + 1 : first]
+    kept = [(n, row) for n, row in enumerate(rows) if row and not grammar.aside.match(row)]
+    title = kept[0][1].strip().lstrip("△ ") if kept else ""
+    above = view.rows[: max(top, 0)]
+    seen = any(map(grammar.foreign.search, above)) if grammar.first_question else top >= 0
+    return Body(
+        rows=rows,
+        offset=view.offset + top + 1,
+        columns=view.columns,
+        title=title,
+        whole=view.bordered or seen,
+    )
+
+
+def _question(grammar: DialogGrammar, body: Body) -> str:
+    """What is asked: the sentence with a question mark nearest to the list, else the title."""
+    paragraphs = _paragraphs(grammar, body)
+    if not paragraphs:
+        return ""
+    if grammar.buttons and not paragraphs[0].endswith(("?", "？")):
+        return body.title
+    ordered = paragraphs if grammar.first_question else list(reversed(paragraphs))
+    nearest = ordered[0]
+    if nearest.endswith(("?", "？")):
+        return nearest if not grammar.first_question else _sentence(nearest) or nearest
+    for text in ordered:
+        sentence = _sentence(text)
+        if sentence:
+            return sentence
+    return body.title
+
+
+def _sentence(text: str) -> str:
+    """The first sentence with a question mark, without what leads up to it ("Safety check: …")."""
+    found = _SENTENCE.search(text)
+    return found["text"].rpartition(": ")[2].strip() if found else ""
+
+
+def _paragraphs(grammar: DialogGrammar, body: Body) -> list[str]:
+    """The dialog's own lines, unwrapped; framed content is somebody else's words."""
+    groups: list[list[str]] = []
+    above = ""
+    first, last = body.content(grammar) or (len(body.rows) + 2, -1)
+    for index, row in enumerate(body.rows):
+        framed = first - 1 <= index <= last
+        if not row or framed or grammar.aside.match(row) or grammar.inner_rule.match(row):
+            above = ""
+            continue
+        word = row.strip().split(" ", 1)[0]
+        if (
+            above
+            and above[-1] != "."
+            and width(above) + 1 + width(word) > body.columns - _PROSE_EDGE
+        ):
+            groups[-1].append(row.strip())
+        else:
+            groups.append([row.strip()])
+        above = row
+    return [flowed(rows, body.columns) for rows in groups]
+
+
+def _kind(
+    grammar: DialogGrammar, body: Body, question: str, options: tuple[str, ...], hint: str
+) -> tuple[PromptKind, str]:
+    for sign in grammar.kinds:
+        match sign.where:
+            case "title":
+                texts: tuple[str, ...] = (body.title,)
+            case "options":
+                texts = options
+            case "hint":
+                texts = (hint,)
+            case "body":
+                texts = tuple(row for row in body.rows if row)
+            case _:
+                texts = (question,)
+        if any(sign.pattern.search(text) for text in texts):
+            return sign.kind, sign.name
+    return PromptKind.PICKER, "menu"
+
+
+def _meaning(grammar: DialogGrammar, kind: PromptKind, text: str) -> Meaning:
+    for sign in grammar.meanings:
+        if (not sign.kinds or kind in sign.kinds) and sign.pattern.search(text):
+            return sign.meaning
+    return Meaning.OTHER
+
+
+def _without_options(
+    grammar: DialogGrammar, frame: Frame, view: View, hint: int | None
+) -> DialogRead | None:
+    """A panel that takes keys but lists nothing we can choose from."""
+    if hint is None:
+        return None
+    top = _top_row(grammar, view, hint)
+    if top < 0 and not view.bordered:
+        return None
+    body = _body(grammar, view, top, hint)
+    question = _question(grammar, body) if body.title else ""
+    if not question:
+        return None
+    hint_text = view.rows[hint].strip()
+    kind, sign = _kind(grammar, body, question, (), hint_text)
+    question = body.title if kind is PromptKind.PICKER else question
+    subject = read_subject(grammar, frame, body, question, hint_text)
+    prompt = Prompt(
+        kind=kind, question=question, subject="" if kind is PromptKind.PICKER else subject
+    )
+    evidence = (f"{sign}: {question}", f"hint: {hint_text}")
+    return DialogRead(prompt=prompt, top=view.offset + top, evidence=evidence, sign=sign)

@@ -1,0 +1,215 @@
+"""Screen grammar of a CLI: a TOML file, read from the package or from the user, compiled once.
+
+A CLI update is then a change of data. Patterns must be linear: no nested quantifiers, since they
+run over text an agent may print on purpose. Every pattern has a name; a reading's evidence shows
+the name with the line it matched.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from koboshi.core.readings import Meaning, PromptKind, Status
+
+Pattern = re.Pattern[str]
+NEVER = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sign:
+    """A named pattern and what it means where it is found."""
+
+    name: str
+    pattern: Pattern
+    status: Status = Status.UNKNOWN
+    code: str = ""  #: of the error, where the text names none
+    coloured: bool = False  #: counts only in colour, where colours are known
+    faint: str = ""  #: a part of it that the program draws faint; an agent cannot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoxGrammar:
+    """The input box: how it is framed and what in it is not a person's text."""
+
+    layout: str  #: ruled · caret · panel
+    caret: Pattern  #: the first row; group `text` is the draft, group `mode` is kept in it
+    rule: Pattern = NEVER
+    below: Pattern = NEVER  #: what a row under a `caret` box may look like
+    placeholder: Pattern = NEVER
+    first_gap: bool = False  #: the first blank row ends a `caret` box, not the last one
+    most_below: int = 45  #: rows: a menu may be as high as the screen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockGrammar:
+    """The transcript: where a block starts, and which of them a turn cannot end with."""
+
+    head: Pattern
+    user: Pattern
+    ended: Pattern = NEVER
+    tool: Pattern = NEVER
+    tree: Pattern = NEVER
+    open_end: Pattern = NEVER  #: an answer that may still be growing when no end follows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindSign:
+    """A dialog is of that kind when the pattern is found in that part of it."""
+
+    name: str
+    pattern: Pattern
+    kind: PromptKind
+    where: str = "question"  #: title · question · options · hint · body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeaningSign:
+    """An option whose text matches does that, in dialogs of these kinds (none named: in all)."""
+
+    pattern: Pattern
+    meaning: Meaning
+    kinds: frozenset[PromptKind] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectSign:
+    """Where the subject of a dialog stands whose title (or question) matches."""
+
+    title: Pattern
+    take: str  #: content · path · lead · hint · question · body
+    extract: Pattern | None = None  #: group `subject`, searched in what was taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialogGrammar:
+    """The rows a dialog is made of."""
+
+    tops: tuple[
+        Sign, ...
+    ] = ()  #: rule, inset (a plan's), edge (a menu's), title (its own first row)
+    bar: Pattern = NEVER  #: group `text`: its rows stand behind a bar
+    mark: str = "❯"  #: the characters that mark the selected row; the first also without a number
+    option: Pattern = NEVER  #: groups mark, number, text
+    hint: Pattern = NEVER  #: the row that says which keys it takes
+    hintless: Pattern = NEVER  #: questions that come without one
+    refusal: Pattern = NEVER  #: an option that a whole list about a permission has
+    after: Pattern = NEVER  #: what may stand below it
+    foreign: Pattern = NEVER  #: rows of a transcript: a dialog that holds one is torn
+    aside: Pattern = NEVER  #: rows of it that say nothing about the question
+    cut: Pattern = NEVER  #: splits a description from an option's text
+    inner_rule: Pattern = NEVER
+    glue: Pattern = NEVER  #: an end of a row after which a wrap lost no blank
+    join_rows: bool = False  #: rows under an option are its text unless they are faint
+    first_question: bool = False  #: the question opens the dialog, not its list
+    buttons: bool = False  #: options stand side by side; only their colour tells the selected one
+    move: tuple[str, str] = ("Up", "Down")
+    kinds: tuple[KindSign, ...] = ()
+    meanings: tuple[MeaningSign, ...] = ()
+    subjects: tuple[SubjectSign, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """Everything the reader must know about one CLI."""
+
+    name: str
+    versions: str
+    command: Pattern
+    box: BoxGrammar
+    blocks: BlockGrammar
+    dialog: DialogGrammar
+    title_busy: Pattern = NEVER
+    title_asking: Pattern = NEVER
+    title_idle: Pattern = NEVER  #: only where a running turn always changes it
+    signs: dict[str, tuple[Sign, ...]] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
+
+    def sign(self, where: str) -> tuple[Sign, ...]:
+        """The patterns for that place, in the order they are tried."""
+        return self.signs.get(where, ())
+
+
+@lru_cache(maxsize=32)
+def load(name: str, override_text: str | None = None) -> Manifest:
+    """The manifest of that name, or the user's own text of it."""
+    if override_text is None:
+        folder = resources.files(f"koboshi.adapters.{name}")
+        override_text = folder.joinpath("manifest.toml").read_text("utf-8")
+    return parse(override_text)
+
+
+def parse(text: str) -> Manifest:
+    """A manifest from TOML; KeyError, re.error or ValueError when it is not one."""
+    raw = tomllib.loads(text)
+    titles = raw.get("title", {})
+    return Manifest(
+        name=raw["name"],
+        versions=raw["versions"],
+        command=re.compile(raw["command"]),
+        box=BoxGrammar(**_compiled(raw["box"], plain={"layout", "most_below", "first_gap"})),
+        blocks=BlockGrammar(**_compiled(raw["blocks"])),
+        dialog=_dialog(raw["dialog"]),
+        title_busy=re.compile(titles["busy"]) if "busy" in titles else NEVER,
+        title_idle=re.compile(titles["idle"]) if "idle" in titles else NEVER,
+        title_asking=re.compile(titles["asking"]) if "asking" in titles else NEVER,
+        signs={place: tuple(map(_sign, rows)) for place, rows in raw.get("signs", {}).items()},
+        words=raw.get("words", {}),
+    )
+
+
+def _compiled(
+    raw: dict[str, Any], plain: frozenset[str] | set[str] = frozenset()
+) -> dict[str, Any]:
+    return {key: value if key in plain else re.compile(value) for key, value in raw.items()}
+
+
+def _sign(raw: dict[str, Any]) -> Sign:
+    return Sign(
+        name=raw["name"],
+        pattern=re.compile(raw["pattern"]),
+        status=Status(raw.get("status", "unknown")),
+        code=raw.get("code", ""),
+        coloured=raw.get("coloured", False),
+        faint=raw.get("faint", ""),
+    )
+
+
+def _dialog(raw: dict[str, Any]) -> DialogGrammar:
+    lists = {"tops", "kinds", "meanings", "subjects"}
+    plain = {"mark", "first_question", "join_rows", "buttons"}
+    rest = {key: value for key, value in raw.items() if key not in lists | {"move"}}
+    return DialogGrammar(
+        tops=tuple(map(_sign, raw.get("tops", ()))),
+        kinds=tuple(
+            KindSign(
+                name=entry["name"],
+                pattern=re.compile(entry["pattern"]),
+                kind=PromptKind(entry["kind"]),
+                where=entry.get("where", "question"),
+            )
+            for entry in raw.get("kinds", ())
+        ),
+        meanings=tuple(
+            MeaningSign(
+                pattern=re.compile(entry["pattern"]),
+                meaning=Meaning(entry["meaning"]),
+                kinds=frozenset(map(PromptKind, entry.get("kinds", ()))),
+            )
+            for entry in raw.get("meanings", ())
+        ),
+        subjects=tuple(
+            SubjectSign(
+                title=re.compile(entry["title"]),
+                take=entry["take"],
+                extract=re.compile(entry["extract"]) if "extract" in entry else None,
+            )
+            for entry in raw.get("subjects", ())
+        ),
+        move=tuple(raw["move"]) if "move" in raw else ("Up", "Down"),
+        **_compiled(rest, plain),
+    )

@@ -1,0 +1,128 @@
+"""What a dialog is about: the command, the file, the address. It comes from the dialog alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from koboshi.adapters.text import unwrap
+
+if TYPE_CHECKING:
+    from .frames import Frame
+    from .manifests import DialogGrammar, SubjectSign
+
+_NESTED_TOP = re.compile(r"^ {0,4}╭─{5,}╮?$")
+_NESTED_FOOT = re.compile(r"^ {0,4}╰─{5,}╯?$")
+_NESTED_ROW = re.compile(r"^ {0,4}│ ?(?P<text>.*?) *│?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """The rows between a dialog's top and its options."""
+
+    rows: list[str]
+    offset: int
+    columns: int
+    title: str
+    whole: bool = True  #: its first row is on the screen
+
+    def content(self, grammar: DialogGrammar) -> tuple[int, int] | None:
+        """The rows that the dialog frames as somebody else's words: first and behind the last."""
+        rules = [n for n, row in enumerate(self.rows) if grammar.inner_rule.match(row)]
+        if len(rules) > 1:
+            return rules[0] + 1, rules[-1]
+        tops = [n for n, row in enumerate(self.rows) if _NESTED_TOP.match(row)]
+        feet = [n for n, row in enumerate(self.rows) if _NESTED_FOOT.match(row)]
+        if tops and feet and feet[-1] > tops[0]:
+            return tops[0] + 1, feet[-1]
+        return None
+
+
+def read_subject(grammar: DialogGrammar, frame: Frame, body: Body, question: str, hint: str) -> str:
+    """The subject of the dialog; empty when the manifest does not know where it stands."""
+    for sign in grammar.subjects:
+        if not (sign.title.search(body.title) or sign.title.search(question)):
+            continue
+        taken = _taken(sign, grammar, frame, body, question, hint)
+        if sign.extract is None:
+            return taken
+        found = sign.extract.search(taken)
+        if found:
+            return next(text for text in found.groups() if text is not None)
+    return ""
+
+
+def _taken(
+    sign: SubjectSign, grammar: DialogGrammar, frame: Frame, body: Body, question: str, hint: str
+) -> str:
+    match sign.take:
+        case "content":
+            return _content(grammar, frame, body)
+        case "path":
+            return _path(grammar, body)
+        case "hint":
+            return hint
+        case "question":
+            return question
+        case "title":
+            return body.title
+        case _:
+            rows = (row for row in body.rows if row and not grammar.inner_rule.match(row))
+            return "\n".join(row.strip() for row in rows)
+
+
+def _content(grammar: DialogGrammar, frame: Frame, body: Body) -> str:
+    """Framed rows, or the indented rows under the title without the faint ones."""
+    span = body.content(grammar)
+    if span is not None:
+        rows = [_unnested(row) for row in body.rows[span[0] : span[1]]]
+        return unwrap(_dedented(rows), body.columns - 2, newline="\n").strip("\n")
+    rows = _indented(frame, body)
+    lead = len(rows[0]) - len(rows[0].lstrip()) if rows else 0
+    return unwrap(_dedented(rows), body.columns - lead - 1, newline="\n").strip("\n")
+
+
+def _indented(frame: Frame, body: Body) -> list[str]:
+    """The rows that stand deeper than the title, up to the first that does not.
+
+    Blank rows are part of them: a command goes on behind one. Faint rows at the end are the
+    program's description of it.
+    """
+    indent = len(body.rows[0]) - len(body.rows[0].lstrip()) if body.rows else 0
+    taken: list[int] = []
+    for index, row in enumerate(body.rows[1:], 1):
+        if row and len(row) - len(row.lstrip()) <= indent:
+            break
+        taken.append(index)
+    while taken and not body.rows[taken[-1]]:
+        taken.pop()
+    while len(taken) > 1 and frame.is_faint(body.offset + taken[-1], body.rows[taken[-1]].strip()):
+        taken.pop()
+    while taken and not body.rows[taken[0]]:
+        taken.pop(0)
+    return [body.rows[index] for index in taken]
+
+
+def _path(grammar: DialogGrammar, body: Body) -> str:
+    """The row under the title; in an older dialog the first one inside the frame."""
+    for row in body.rows[1:]:
+        if grammar.inner_rule.match(row):
+            break
+        if _NESTED_TOP.match(row):
+            continue
+        text = _unnested(row).strip()
+        if text and not grammar.aside.match(text):
+            return text
+    return ""
+
+
+def _unnested(row: str) -> str:
+    found = _NESTED_ROW.match(row)
+    return found["text"] if found else row
+
+
+def _dedented(rows: list[str]) -> list[str]:
+    shown = [len(row) - len(row.lstrip()) for row in rows if row.strip()]
+    cut = min(shown, default=0)
+    return [row[cut:] for row in rows]

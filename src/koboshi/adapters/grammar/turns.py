@@ -1,0 +1,219 @@
+"""What the rows above and below the input box say: a turn that runs, or how the last one ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from koboshi.adapters.text import width
+from koboshi.core.readings import ContextUse, Status
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable
+
+    from .boxes import Box
+    from .frames import Frame
+    from .manifests import Manifest, Sign
+
+_MAX_BLOCKS = 12  # looked at, from the last one upwards
+_MAX_BLOCK_ROWS = 12  # of a block that is joined into one line
+_MAX_LOOK_UP = 200
+_LONG_WORD = 40  # characters: an address that had to be broken, not a word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A sign and the line it was found in."""
+
+    sign: Sign
+    line: str
+    found: re.Match[str]
+
+    @property
+    def evidence(self) -> str:
+        """The sign's name and its line."""
+        return f"{self.sign.name}: {self.line.strip()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Rows of the transcript that belong together."""
+
+    start: int
+    end: int
+    head: str
+
+
+def first_match(signs: Iterable[Sign], lines: Iterable[str]) -> Match | None:
+    """The first sign, in the signs' order, that any of the lines bears."""
+    kept = list(lines)
+    for sign in signs:
+        for line in kept:
+            found = sign.pattern.search(line)
+            if found:
+                return Match(sign=sign, line=line, found=found)
+    return None
+
+
+def blocks_above(manifest: Manifest, frame: Frame, end: int) -> list[Block]:
+    """The last blocks of the transcript above that row, the last one first."""
+    blocks: list[Block] = []
+    head = manifest.blocks.head
+    for index in range(end - 1, max(end - _MAX_LOOK_UP, -1), -1):
+        row = frame.rows[index]
+        if row and head.match(row):
+            blocks.append(Block(start=index, end=end, head=row))
+            end = index
+            if len(blocks) == _MAX_BLOCKS:
+                break
+    return blocks
+
+
+def notices(frame: Frame, box: Box) -> list[str]:
+    """The rows that speak about the session, not for it: under the box, and right above it."""
+    below = [row for row in frame.rows[box.bottom :] if row]
+    above = frame.rows[box.top - 1] if box.top > 0 else ""
+    return [above, *below] if above.startswith("  ") else below
+
+
+def running(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> Match | None:
+    """What proves that a turn runs: the spinner above the box, or the hint under it."""
+    if blocks:
+        line = joined(manifest, frame, blocks[0])
+        spinner = first_match(manifest.sign("spinner"), [line])
+        if spinner is not None and not _is_written(frame, blocks[0].start, spinner.sign):
+            return _retried(manifest, frame, blocks) or _with_detail(
+                manifest, frame, blocks[0], spinner
+            )
+    return first_match(manifest.sign("busy"), [row for row in frame.rows[box.bottom :] if row])
+
+
+def _is_written(frame: Frame, row: int, sign: Sign) -> bool:
+    """Whether the row is known to be drawn as an answer is: then an agent wrote it."""
+    return bool(sign.faint) and frame.is_faint(row, sign.faint) is False
+
+
+def _retried(manifest: Manifest, frame: Frame, blocks: list[Block]) -> Match | None:
+    """Old versions hang their retries under the message, above a spinner like any other."""
+    if len(blocks) < 2 or not manifest.blocks.user.match(blocks[1].head):  # noqa: PLR2004
+        return None
+    lines = [text for _, text in trees(manifest, frame, blocks[1])]
+    return first_match(manifest.sign("retried"), reversed(lines))
+
+
+def _with_detail(manifest: Manifest, frame: Frame, block: Block, spinner: Match) -> Match:
+    """A retry may name its cause in the row below."""
+    if "code" not in spinner.sign.pattern.groupindex or spinner.found["code"]:
+        return spinner
+    details = [row for row in frame.rows[block.start + 1 : block.end] if row]
+    return (
+        first_match(
+            [sign for sign in manifest.sign("detail") if details],
+            [f"{spinner.line} {details[0].strip()}"] if details else [],
+        )
+        or spinner
+    )
+
+
+def joined(manifest: Manifest, frame: Frame, block: Block) -> str:
+    """The block's first line, its wrapped rows put together."""
+    rows = [frame.rows[block.start]]
+    for index in range(block.start + 1, min(block.end, block.start + _MAX_BLOCK_ROWS)):
+        row = frame.rows[index]
+        if not row or manifest.blocks.tree.match(row):
+            break
+        rows.append(row.strip())
+    return flowed(rows, frame.columns)
+
+
+def flowed(rows: list[str], columns: int) -> str:
+    """Prose from wrapped rows: a blank at every break, but inside a word that fills a row."""
+    text = rows[0]
+    for above, row in pairwise(rows):
+        full = width(above) >= columns - 1 and len(above.rpartition(" ")[2]) > _LONG_WORD
+        text += row if full else " " + row
+    return text
+
+
+def trees(manifest: Manifest, frame: Frame, block: Block) -> list[tuple[int, str]]:
+    """The lines hung under a block's head: row and text, wrapped rows put together."""
+    lines: list[tuple[int, list[str]]] = []
+    for index in range(block.start + 1, min(block.end, block.start + _MAX_BLOCK_ROWS)):
+        row = frame.rows[index]
+        if manifest.blocks.tree.match(row):
+            lines.append((index, [row]))
+        elif lines and row:
+            lines[-1][1].append(row.strip())
+        elif lines:
+            break
+    return [(index, flowed(rows, frame.columns)) for index, rows in lines]
+
+
+def ended(manifest: Manifest, frame: Frame, blocks: list[Block]) -> tuple[Match | None, str]:
+    """How the last turn ended, and the line that shows it; None when nothing is said."""
+    shown = ""
+    for block in blocks:
+        line = joined(manifest, frame, block)
+        shown = shown or line
+        if manifest.blocks.ended.match(line):
+            continue
+        found = _ending(manifest, frame, block, line)
+        if found is not None:
+            return found, found.line
+        if first_match(manifest.sign("local"), [line]) is None:
+            return None, line
+    return None, shown
+
+
+def _ending(manifest: Manifest, frame: Frame, block: Block, line: str) -> Match | None:
+    lines = [(block.start, line), *trees(manifest, frame, block)]
+    output = manifest.blocks.tool.match(line) is not None
+    program = first_match(manifest.sign("program"), [line]) is not None
+    asked = program or manifest.blocks.user.match(line) is not None
+    for sign in manifest.sign("ending"):
+        if output and sign.status is not Status.IDLE:
+            continue  # what hangs under a tool call is what the tool printed
+        for index, text in lines:
+            found = sign.pattern.search(text)
+            if not found:
+                continue
+            colour = _colour(frame, index, found)
+            # Under a message hangs what became of it; under an answer, what the agent wrote.
+            own = index == block.start or asked or sign.status is Status.IDLE
+            if (colour is not False or not sign.coloured) and (own or colour):
+                return Match(sign=sign, line=text, found=found)
+    return None
+
+
+def _colour(frame: Frame, index: int, found: re.Match[str]) -> bool | None:
+    """Whether the row is drawn in a colour; in none, an agent may have written it."""
+    text = frame.rows[index][found.start() :].lstrip("●■✕⎿ ")[:20].rstrip()
+    return frame.is_coloured(index, text)
+
+
+def still_open(manifest: Manifest, blocks: list[Block], frame: Frame) -> str:
+    """The last answer when nothing shows that it is complete; empty when all is said."""
+    if not blocks:
+        return ""
+    line = joined(manifest, frame, blocks[0])
+    return line if manifest.blocks.open_end.match(line) else ""
+
+
+def context(manifest: Manifest, lines: list[str]) -> tuple[ContextUse | None, str]:
+    """The share of the context window in use, whichever way it is worded."""
+    match = first_match(manifest.sign("context"), lines)
+    if match is None:
+        return None, ""
+    groups = match.found.groupdict()
+    share = groups.get("used") or groups.get("left")
+    if share is None:
+        return None, ""
+    used = float(share) if groups.get("used") else 100.0 - float(share)
+    return ContextUse(used=min(max(used, 0.0), 100.0)), match.evidence
+
+
+def status_of(match: Match | None) -> Status:
+    """What an ending makes of the agent; no ending is a quiet one."""
+    return Status.IDLE if match is None else match.sign.status

@@ -1,0 +1,332 @@
+"""What holds for every real CLI: what is live, what an option does, which keys pick it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from koboshi.adapters.claude import ClaudeAdapter
+from koboshi.adapters.registry import adapter
+from koboshi.core.observations import ScreenSeen
+from koboshi.core.readings import Meaning, PromptKind, Reading, Status
+from tests.adapters.looks import CASES, look_of, looks
+
+CLIS = ("claude", "codex", "gemini", "opencode")
+RULE = "─" * 100
+#: The kinds a policy may answer; a person's menus and the agent's own questions never are.
+ANSWERED = frozenset({PromptKind.PERMISSION, PromptKind.PLAN, PromptKind.TRUST, PromptKind.LIMIT})
+
+
+def claude(text: str, **more: object) -> Reading:
+    """What Claude Code's adapter says about that text."""
+    return adapter("claude").read(ScreenSeen(text=text, command="claude", cols=100, **more))  # type: ignore[arg-type]
+
+
+def dialogs(agent: str) -> list[ScreenSeen]:
+    """The recorded looks at an open question."""
+    found = [(look, adapter(agent).read(look).prompt) for look in looks(agent)]
+    return [look for look, prompt in found if prompt and prompt.options]
+
+
+@pytest.mark.parametrize("agent", CLIS)
+def test_there_are_dialogs_to_look_at(agent: str) -> None:
+    """A property over nothing proves nothing."""
+    assert len(dialogs(agent)) > 1
+
+
+@pytest.mark.parametrize("agent", CLIS)
+def test_a_dialog_shown_in_the_transcript_is_no_question(agent: str) -> None:
+    """An agent may print any dialog; below it stands the input box, and that is what is live."""
+    box = f"\n\n✻ Worked for 3s\n\n{RULE}\n❯ \n{RULE}\n  ? for shortcuts\n"
+    for look in dialogs(agent):
+        rows = look.text.rstrip().split("\n")
+        as_it_was = claude("\n".join(rows) + box)
+        quoted = claude("● Look:\n\n" + "\n".join("  " + row for row in rows) + box)
+
+        assert as_it_was.prompt is None
+        assert as_it_was.status is not Status.ASKING
+        assert (quoted.status, quoted.prompt) == (Status.IDLE, None)
+
+
+def test_a_dialog_typed_into_the_box_is_a_draft() -> None:
+    """A person's half-written line is theirs, whatever it looks like."""
+    for draft in ("❯ 1. Yes", "1. Yes\n  2. No", "esc to interrupt", "✻ Brewing… (3s)"):
+        reading = claude(f"{RULE}\n❯ {draft}\n{RULE}\n  ⏸ manual mode on\n")
+
+        assert (reading.status, reading.prompt) == (Status.IDLE, None)
+        assert draft.split() == reading.draft.split()
+
+
+THIN = "╌" * 100
+ASKED = (" Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel")
+HELD = (
+    ("rm -rf /", RULE, "Bash command", THIN, "npm test"),
+    ("rm -rf /", " " + RULE, " Bash command", " " + THIN, "npm test"),
+    ("npm test", "", "rm -rf /"),
+    ("rm -rf /", "", THIN, "npm test", THIN),
+    ("rm -rf / ▔", "Bash command", "", "  npm test"),
+)
+
+
+@pytest.mark.parametrize("command", HELD)
+@pytest.mark.parametrize("framed", [True, False])
+def test_a_command_cannot_pass_a_part_of_itself_for_the_whole(
+    command: tuple[str, ...], *, framed: bool
+) -> None:
+    """A policy compares the subject with what is allowed, word by word."""
+    if framed:
+        shown = (THIN, *(" " + row for row in command), THIN)
+    else:
+        shown = ("", *("   " + row for row in command), "")
+    reading = claude("\n".join(("● Bash", "", RULE, " Bash command", *shown, "", *ASKED)))
+
+    subject = reading.prompt.subject if reading.prompt else "rm -rf /"
+
+    assert "rm -rf /" in subject
+
+
+def test_a_command_cannot_ask_codex_question_anew() -> None:
+    """Two blank rows part a dialog from the transcript; a command may hold two, too."""
+    question = ("", "", "  Would you like to run the following command?", "")
+    options = ("", "", "› 1. Yes, proceed (y)", "  2. No, and tell Codex what to do", "")
+    rows = (*question, "  $ rm -rf /", *question, "  $ npm test", *options)
+    hint = "  Press enter to confirm or esc to cancel"
+    look = ScreenSeen(text="\n".join(("• Running", *rows, hint)), command="codex", cols=100)
+
+    prompt = adapter("codex").read(look).prompt
+
+    assert prompt is not None
+    assert prompt.subject.startswith("rm -rf /")
+
+
+def test_a_dialog_whose_top_is_out_of_sight_has_no_subject() -> None:
+    """What is left of a long command may be made to look like a short one."""
+    reading = claude("\n".join(("   x", "   Bash command", "", "   npm test", "", *ASKED)))
+
+    assert reading.prompt is not None
+    assert (reading.status, reading.prompt.subject) == (Status.ASKING, "")
+
+
+def mixed(agent: str, one: ScreenSeen, other: ScreenSeen, cut: int) -> ScreenSeen:
+    """The first rows of one look above the others of another."""
+    upper, lower = one.text.split("\n"), other.text.split("\n")
+    at = cut % max(len(lower), 1)
+    return replace(other, text="\n".join((*upper[:at], *lower[at:])), ansi=None, command=agent)
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.data(), agent=st.sampled_from(("claude", "codex")), cut=st.integers(1, 60))
+def test_a_torn_screen_asks_nothing_that_neither_frame_asked(
+    data: st.DataObject, agent: str, cut: int
+) -> None:
+    """The options of a question never come from two frames."""
+    same = [look for look in looks(agent) if look.alive and look.command == agent]
+    one, other = data.draw(st.sampled_from(same)), data.draw(st.sampled_from(same))
+    if one.cols != other.cols:
+        return
+    read = adapter(agent).read
+    plain = [replace(look, ansi=None) for look in (one, other)]
+    asked = [prompt for look in plain if (prompt := read(look).prompt)]
+
+    torn = read(mixed(agent, one, other, cut)).prompt
+
+    if torn is not None and torn.kind in ANSWERED and torn.options:
+        assert torn.kind in {prompt.kind for prompt in asked}
+        assert torn.options in [prompt.options for prompt in asked]
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data(), agent=st.sampled_from(CLIS), cut=st.integers(1, 40))
+def test_a_dialog_cut_off_below_its_list_is_not_answered(
+    data: st.DataObject, agent: str, cut: int
+) -> None:
+    """Rows missing at the end leave the same options or none."""
+    look = data.draw(st.sampled_from(dialogs(agent)))
+    whole = adapter(agent).read(look).prompt
+    rows = look.text.rstrip().split("\n")
+    short = replace(look, text="\n".join(rows[: max(len(rows) - cut, 0)]), ansi=None)
+
+    prompt = adapter(agent).read(short).prompt
+
+    if whole and prompt and prompt.kind is not PromptKind.PICKER:
+        texts = [option.text for option in prompt.options]
+        assert texts == [option.text for option in whole.options][: len(texts)]
+
+
+@given(
+    text=st.text(), ansi=st.text(alphabet="\x1b[0123456789;:m ❯›\nab"), agent=st.sampled_from(CLIS)
+)
+def test_any_attributes_give_a_reading(text: str, ansi: str, agent: str) -> None:
+    """Attributes that do not fit the text are no reason to fall over."""
+    seen = ScreenSeen(text=text + ansi, ansi=ansi, cols=-1, cursor=(-1, 10**6))
+
+    assert adapter(agent).read(seen) == adapter(agent).read(seen)
+
+
+@pytest.mark.parametrize("agent", CLIS)
+def test_a_shell_in_the_foreground_is_gone_whatever_the_frame_shows(agent: str) -> None:
+    """After SIGKILL spinner, box and title stay."""
+    for look in looks(agent):
+        reading = adapter(agent).read(replace(look, command="zsh"))
+
+        assert (reading.status, reading.prompt) == (Status.GONE, None)
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["[Opus] proj | ctx 42%", "cost: $", "main #", "root@box:~/proj#", "~/proj ❯"],
+)
+def test_a_status_line_is_no_shell_prompt(row: str) -> None:
+    """It may end as a prompt does; the living process decides."""
+    reading = claude(f"{RULE}\n❯ \n{RULE}\n  {row}\n")
+
+    assert reading.status is Status.IDLE
+
+
+@pytest.mark.parametrize("tail", ["root@box:~/proj#", "dev@box proj %", "➜  proj git:(main)"])
+def test_a_shell_prompt_counts_when_the_process_is_not_known(tail: str) -> None:
+    """A plain text was handed in: the last row is all there is."""
+    text = f"Resume this session with:\nclaude --resume 1234\n{tail}\n"
+
+    assert adapter("claude").read(ScreenSeen(text=text)).status is Status.GONE
+
+
+@pytest.mark.parametrize(
+    ("agent", "case", "choice", "expected"),
+    [
+        ("claude", "bash", Meaning.ONCE, {("1",)}),
+        ("claude", "bypass-permissions", Meaning.NO, {("Enter",)}),
+        ("claude", "bypass-permissions", Meaning.ONCE, {("Down", "Enter")}),
+        ("codex", "exec", Meaning.ONCE, {("1",)}),
+        ("codex", "exec", Meaning.NO, {("3",), ("2",)}),
+        ("gemini", "shell", Meaning.NO, {("3",)}),
+        ("opencode", "bash", Meaning.NO, {("Right", "Right", "Enter")}),
+    ],
+)
+def test_keys_go_to_the_option_of_that_meaning(
+    agent: str, case: str, choice: Meaning, expected: set[tuple[str, ...]]
+) -> None:
+    """A digit where options are numbered, arrows from the selected one otherwise."""
+    found = sorted((CASES / agent).glob(f"asking-{case}-[0-9]*"))
+    assert found
+    for path in found:
+        prompt = adapter(agent).read(look_of(path)).prompt
+
+        assert prompt is not None
+        assert adapter(agent).keys_for(prompt, choice) in expected
+
+
+def test_a_button_whose_colour_is_not_known_is_not_pressed() -> None:
+    """Which one Enter takes cannot be told from the text."""
+    for look in dialogs("opencode"):
+        prompt = adapter("opencode").read(replace(look, ansi=None)).prompt
+
+        assert prompt is not None
+        assert prompt.selected is None
+        assert adapter("opencode").keys_for(prompt, Meaning.ONCE) is None
+
+
+def test_a_users_manifest_takes_the_place_of_ours() -> None:
+    """A CLI update is a change of data, also between two releases of koboshi."""
+    text = CASES.parents[2] / "src" / "koboshi" / "adapters" / "claude" / "manifest.toml"
+    ours = text.read_text("utf-8")
+    theirs = ours.replace("% context used", "% of the window gone")
+    seen = ScreenSeen(text=f"{RULE}\n❯ \n{RULE}\n  ? for shortcuts   42% of the window gone\n")
+
+    assert ClaudeAdapter().read(seen).context is None
+    reading = ClaudeAdapter(theirs).read(seen)
+    assert reading.context is not None
+    assert reading.context.used == 42
+
+
+def test_the_evidence_names_the_pattern_and_its_line() -> None:
+    """`koboshi inspect` shows which line matched, and as what."""
+    reading = claude(
+        f"✻ Brewing… (3s · ↓ 30 tokens)\n\n{RULE}\n❯ \n{RULE}\n  7% until auto-compact\n"
+    )
+
+    assert reading.evidence == (
+        "spinner: ✻ Brewing… (3s · ↓ 30 tokens)",
+        "context_until_compact: 7% until auto-compact",
+    )
+
+
+@pytest.mark.parametrize(
+    ("notice", "used"),
+    [
+        ("82% context used", 82),
+        ("Context left until auto-compact: 7%", 93),
+        ("7% until auto-compact", 93),
+        ("Context low (11% remaining) · Run /compact to compact & continue", 89),
+    ],
+)
+def test_left_is_the_opposite_of_used(notice: str, used: int) -> None:
+    """Whatever the wording, what is kept is the share in use."""
+    reading = claude(f"{RULE}\n❯ \n{RULE}\n  ? for shortcuts      {notice}\n")
+
+    assert reading.context is not None
+    assert reading.context.used == used
+
+
+def test_an_error_an_agent_wrote_itself_is_an_answer() -> None:
+    """The program draws its errors in a colour; an answer has none."""
+    rows = ("● API Error: 500 Internal server error", "", "✻ Worked for 3s", "", RULE, "❯ ", RULE)
+    text = "\n".join(rows)
+    red = text.replace("API", "\x1b[38;5;211mAPI").replace("error\n", "error\x1b[39m\n")
+
+    assert claude(text, ansi=text).status is Status.IDLE
+    assert claude(text, ansi=red).status is Status.FAILED
+    assert claude(text).status is Status.FAILED
+
+
+def test_a_spinner_an_agent_wrote_itself_is_an_answer() -> None:
+    """Codex answers begin as its status line does; only the program draws the hint faint."""
+    text = "› go\n\n\n• Working (3s • esc to interrupt)\n\n\n› \n\n  gpt-5 · ~/proj\n"
+    drawn = text.replace("to interrupt", "\x1b[2mto interrupt").replace(")\n", ")\x1b[0m\n")
+    seen = ScreenSeen(text=text, command="codex", title="proj", cols=100)
+    read = adapter("codex").read
+
+    assert read(replace(seen, ansi=text)).status is Status.IDLE
+    assert read(replace(seen, ansi=drawn)).status is Status.WORKING
+    assert read(seen).status is Status.WORKING
+
+
+def test_a_look_takes_less_than_a_millisecond() -> None:
+    """Reading must not cost more than taking the look (0.33 ms over a control connection)."""
+    every = [(adapter(agent), look) for agent in CLIS for look in looks(agent)]
+    start = time.perf_counter()
+    for known, look in every:
+        known.read(look)
+
+    assert (time.perf_counter() - start) / len(every) < 0.001
+
+
+@pytest.mark.parametrize(
+    ("agent", "fresh", "resumed", "end"),
+    [
+        ("claude", ("x", "--session-id", "s1"), ("x", "--resume", "s1"), "/exit"),
+        ("codex", ("x",), ("x", "resume", "s1"), "/quit"),
+        ("gemini", ("x",), ("x", "--resume", "s1"), "/quit"),
+        ("opencode", ("x",), ("x", "-s", "s1"), "/exit"),
+    ],
+)
+def test_each_cli_is_started_resumed_and_ended_its_own_way(
+    agent: str, fresh: tuple[str, ...], resumed: tuple[str, ...], end: str
+) -> None:
+    """Only Claude Code takes the id of a fresh session."""
+    known = adapter(agent)
+
+    assert fresh == known.argv(program=("x",), session="s1")
+    assert resumed == known.resume_argv(program=("x",), session="s1")
+    assert end == known.exit_text()
+    assert known.save_text("n") == known.load_text("n") == ""
+    assert not known.saved(("n",), "n")
+    assert not known.loaded(("n",), "n")
+    assert known.clean_exit(0, None)
+    assert not known.clean_exit(137, None)
+    assert not known.clean_exit(None, 9)
+    assert known.clean_exit(143, None) == (agent == "claude")
