@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -47,16 +49,18 @@ def demo(host: str, *, keep: bool) -> None:
     from koboshi.store.paths import state_dir
 
     chosen = _choose(host)
-    agent = time.strftime("demo-%m%d-%H%M%S")
+    agent = f"{time.strftime('demo-%m%d-%H%M%S')}-{os.getpid()}"  # two may begin in one second
     work = Path(tempfile.mkdtemp(prefix="koboshi-demo-"))
     run = Demo(agent=agent, state=state_dir(), work=work, host=chosen)
     click.echo(f"koboshi demo: agent {agent!r} in a real {chosen}; a night in under 90 seconds\n")
+    for ending in (signal.SIGTERM, signal.SIGHUP):  # a closed window clears up like Ctrl-C
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))
     try:
         run.run(_show)
         results = run.results()
     finally:
         if chosen == "tmux":
-            end_server(agent)
+            end_server(work)
         if not keep:
             shutil.rmtree(work, ignore_errors=True)
     click.echo(f"\nThe night took {run.seconds():.0f} s. Read back from the journal, the agent\n")

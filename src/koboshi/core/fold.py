@@ -321,5 +321,8 @@ def _ordered(view: View, body: OrderGiven) -> View:
             # `starts` stays: it is part of a key, and a key that was used is used.
             tally = evolve(view.tally, crashes=0, nudges=0, failures=0, held=0)
             tally = evolve(tally, unsaved=0, settled=settled)
-            return evolve(view, given_up=False, restarts=(), tally=tally)
+            # A refresh that ran out of tries is the person's now; it would hold every rule up.
+            stuck = view.refresh is not None and view.refresh.tries >= view.settings.tries_max
+            refresh = None if stuck else view.refresh
+            return evolve(view, given_up=False, restarts=(), tally=tally, refresh=refresh)
     assert_never(body.order)

@@ -75,9 +75,10 @@ def _start_finished(view: View, action: do.Start, ending: Ending, now: Moment) -
         return evolve(view, tally=evolve(view.tally, held=view.tally.held + 1))
     if ending is Ending.DONE:
         return view
+    tally = evolve(view.tally, starts=view.tally.starts + 1)  # the key is used, whatever it was for
     if action.origin is Origin.FIRST:
-        return evolve(view, wanted=False)  # whoever asked for it is told, and asks again
-    tally = evolve(view.tally, starts=view.tally.starts + 1, crashes=view.tally.crashes + 1)
+        return evolve(view, tally=tally, wanted=False)  # whoever asked for it asks again
+    tally = evolve(tally, crashes=tally.crashes + 1)
     return evolve(view, tally=tally, restarts=charged(view, now))
 
 

@@ -91,10 +91,15 @@ class Supervisor:
         body = decode(self._adapter, observation)
         if isinstance(body, ScreenRead):
             sifted = self._coalescer.sift(body, self.world.view)
-            if sifted is not None:
-                self.take(sifted)
+            if sifted is not None and not self._news(sifted):
+                self._coalescer = Coalescer()  # fold passed over it: the next look must tell again
         elif body is not None and not self._old_story(body):
             self.take(body)
+
+    def _news(self, body: ScreenRead | ScreenSame) -> bool:
+        before = self.world
+        self.take(body)
+        return self.world is not before
 
     def _old_story(self, body: Body) -> bool:
         """An ended process is seen ended at every look; it ended once."""
@@ -169,4 +174,6 @@ class Supervisor:
         except OSError as error:
             # The host broke under our hands: whatever was sent may have arrived.
             outcome = Outcome(ending=Ending.FAILED, why=f"the terminal broke: {error}")
+        # Law 4: whatever shows next is new, also where it looks like what was told before.
+        self._coalescer = Coalescer()
         self.take(ActionFinished(key=action.key, action=action, outcome=outcome))

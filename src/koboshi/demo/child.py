@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +14,12 @@ import msgspec
 from koboshi.core.actions import Mode
 from koboshi.core.settings import Settings
 from koboshi.daemon.solo import Post, watch_over
-from koboshi.errors import HostError
+from koboshi.errors import KoboshiError
 from koboshi.hosts.base import Key
 from koboshi.performers import Program
 
 from .checks import FINISHED
+from .run import end_server
 
 if TYPE_CHECKING:
     from koboshi.daemon.supervisor import Supervisor
@@ -69,6 +72,10 @@ def _finished(supervisor: Supervisor) -> bool:
     return any(FINISHED in line for line in supervisor.world.view.context.lines)
 
 
+def _orphaned(spec: dict[str, Any]) -> bool:
+    return os.getppid() != int(spec["parent"])
+
+
 async def main(spec: dict[str, Any]) -> None:
     """Look after the scripted agent until it is done."""
     host = make_host(spec)
@@ -81,15 +88,20 @@ async def main(spec: dict[str, Any]) -> None:
         hooks=Path(spec["hooks"]),
     )
     try:
-        await watch_over(post, host, enough=_finished, announce=_announce)
+        await watch_over(
+            post, host, enough=lambda s: _finished(s) or _orphaned(spec), announce=_announce
+        )
     finally:
         await host.close()
+        if _orphaned(spec):  # nobody is left who would clear up
+            end_server(Path(spec["cwd"]))
+            shutil.rmtree(spec["cwd"], ignore_errors=True)
 
 
 if __name__ == "__main__":
     try:
         asyncio.run(main(msgspec.json.decode(Path(sys.argv[1]).read_bytes())))
-    except HostError as error:
-        sys.exit(f"koboshi: {error}")
+    except (KoboshiError, OSError) as error:
+        sys.exit(str(error))
     except KeyboardInterrupt:
         sys.exit(130)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -49,7 +50,8 @@ class Demo:
         self._spec: dict[str, Any] = {
             "agent": agent,
             "host": host,
-            "socket": f"koboshi-{agent}",
+            "socket": str(work / "tmux"),
+            "parent": os.getpid(),
             "host_state": str(work / "host"),
             "state": str(state),
             "cwd": str(work),
@@ -146,9 +148,9 @@ class Demo:
         self._shown = max(self._shown, len(told))
 
 
-def end_server(demo_agent: str) -> None:
-    """End the demo's own tmux server; other servers have other sockets."""
+def end_server(work: Path) -> None:
+    """End the demo's own tmux server; its socket lies in the work folder and goes with it."""
     tmux = shutil.which("tmux")
     if tmux is not None:
-        argv = (tmux, "-L", f"koboshi-{demo_agent}", "kill-server")
+        argv = (tmux, "-S", str(work / "tmux"), "kill-server")
         subprocess.run(argv, check=False, capture_output=True)

@@ -15,7 +15,7 @@ from koboshi.adapters.base import SHELLS
 from koboshi.core.events import Ending, Outcome
 from koboshi.core.readings import Status
 from koboshi.core.view import evolve
-from koboshi.errors import PlaceGone
+from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Key, Text
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ FRESH = 0.25
 #: Seconds between two looks while waiting for something to show.
 POLL = 0.2
 
+#: Looks taken to find a fresh one once our text is in the box: to leave it there would look like a
+#: person's half-typed line, and hold everything up.
+PATIENT = 20
 #: Seconds to wait for a screen that can be read, and what cannot be.
 VEILED = 60.0
 _VEILED = (Status.UNKNOWN, Status.STARTING)
@@ -98,6 +101,13 @@ class Hands:
             if self.now().at - glance.seen.at <= FRESH:
                 return glance
         raise Skipped("the terminal answers too slowly to type safely")
+
+    async def patient_look(self) -> Glance:
+        """A fresh look once something was typed: `Skipped` would say that nothing was."""
+        try:
+            return await self.fresh_look(tries=PATIENT)
+        except Skipped as slow:
+            raise HostError(f"in doubt: {slow}") from slow
 
     def touch(self, key: str) -> None:
         """From here on the outside may be reached."""

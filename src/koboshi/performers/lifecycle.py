@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.shells import line_is_empty
-from koboshi.core.events import Origin, RunStarted
+from koboshi.core.events import Ending, Origin, RunStarted
 from koboshi.core.readings import Status
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Launch
 
 from .hands import Skipped, done, failed, skipped
-from .typing import PATIENT, SHOWS, finish_typing, ready, submit
+from .typing import SHOWS, finish_typing, ready, submit
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Start, Stop
@@ -45,10 +45,13 @@ async def stop(action: Stop, hands: Hands) -> Outcome:
         raise Skipped("not at an empty prompt")
     hands.touch(action.key)
     try:
-        await submit(hands, hands.adapter.exit_text())
-        if await hands.until(_ended, EXITS[0]) is not None:
+        sent = await submit(hands, hands.adapter.exit_text())
+        if await hands.until(_ended, EXITS[0] if sent.ending is Ending.DONE else 0.0) is not None:
             return done("exited by itself")
         for force, seconds in ((False, EXITS[1]), (True, EXITS[2])):
+            reading = (await hands.look()).reading
+            if reading.draft or reading.prompt:  # law 10: a person's line, or a person's question
+                return failed(f"not ended: somebody is at it ({sent.why})")
             await hands.host.end(place, force=force)
             if await hands.until(_ended, seconds) is not None:
                 return done("ended by SIGKILL" if force else "ended by SIGTERM")
@@ -131,7 +134,7 @@ async def _enter_command(action: Start, hands: Hands, place: Place) -> Outcome:
     """See the command on the shell's line, press Enter and see the agent come up."""
     command = shlex.join(_command(action, hands))
     await hands.until(lambda g: _on_line(g, command), SHOWS)
-    if not _on_line(await hands.fresh_look(tries=PATIENT), command):
+    if not _on_line(await hands.patient_look(), command):
         return failed("the shell's line is not ours alone; not entered")
     await hands.keys(("Enter",))
     if await hands.until(lambda g: not _ended(g), APPEARS) is None:

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 AT_PROMPT = (Status.IDLE, Status.FAILED, Status.LIMITED)
 #: Seconds for typed text to show, and for submitted text to leave.
 SHOWS = 3.0
-#: Looks taken to find a fresh one once our text is in the box: to leave it there would look like a
-#: person's half-typed line, and hold everything up.
-PATIENT = 20
 #: Seconds for the agent to confirm a save or a load, and to have read that it was asked.
 CONFIRMS, REFUSES = 90.0, 5.0
 #: What ends the turn without a confirmation: nothing will come any more.
@@ -62,7 +59,7 @@ async def submit(hands: Hands, text: str) -> Outcome:
 
 async def _enter(hands: Hands, text: str) -> Outcome:
     for _ in range(2):
-        if not _holds(await hands.fresh_look(tries=PATIENT), text):
+        if not _holds(await hands.patient_look(), text):
             return failed("the box changed before Enter; not submitted")
         await hands.keys(("Enter",))
         if await hands.until(lambda g: not _holds(g, text), SHOWS) is not None:
@@ -73,7 +70,7 @@ async def _enter(hands: Hands, text: str) -> Outcome:
 
 async def _take_back(hands: Hands, text: str) -> None:
     """Clear the box if what stands in it is ours alone."""
-    if _holds(await hands.fresh_look(tries=PATIENT), text):
+    if _holds(await hands.patient_look(), text):
         await hands.keys(("C-u",))
 
 
@@ -131,7 +128,7 @@ async def settle_typing(action: Send | Checkpoint | Load, hands: Hands) -> Outco
 async def finish_typing(hands: Hands, text: str) -> Glance:
     """Press Enter if that text stands in the box; what the screen shows then."""
     await readable(hands)
-    glance = await hands.fresh_look(tries=PATIENT)
+    glance = await hands.patient_look()
     if glance.reading.draft and _holds(glance, text):
         await _enter(hands, text)
         glance = await hands.look()

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 def _confirmed(view: View, question: Question) -> bool:
     """A second look, or a hook that says the same, proves that the question is real (law 11)."""
     hook = view.clue(Source.HOOK)
-    heard = hook is not None and hook.status is Status.ASKING
+    # A hook is an edge (law 8): one from before our last act, or long before, asked something else.
+    since = max(view.acted_at, question.since - view.settings.grace)
+    heard = hook is not None and hook.status is Status.ASKING and hook.at >= since
     return question.looks > 1 or (heard and view.status is Status.ASKING)
 
 

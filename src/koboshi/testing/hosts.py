@@ -67,6 +67,7 @@ class FakeHost:
         self.faults = faults or Faults()
         self.starts: list[float] = []
         self.veiled_since = 0.0
+        self.person_at = float("-inf")
         self.on_type: Callable[[tuple[Keystroke, ...]], None] = lambda _: None
         self.on_end: Callable[[bool], None] = lambda _: None
         self._random = random or Random(0)
@@ -167,6 +168,7 @@ class FakeHost:
 
     def person(self, text: str) -> None:
         """A person types: into the agent's box, or on the shell's line."""
+        self.person_at = self.runtime.monotonic
         if self.alive:
             self.agent.person_draft = text
             self.agent.key("C-u")

@@ -76,8 +76,12 @@ class Laws:
         agent = self._host.agent
         if agent.person_draft and states[-1][1] is None and agent.running is not None:
             draft = agent.running.draft
-            if draft.startswith(agent.person_draft):
+            if draft.startswith(agent.person_draft) and not self._just_begun():
                 raise Violation(f"{stroke} over a person's half-typed line {draft!r}")
+
+    def _just_begun(self) -> bool:
+        """Whether the person's first key came after the look that ours followed."""
+        return self._host.runtime.monotonic - self._host.person_at <= RACE
 
     def _answering(self) -> None:
         """One key per dialog, and only for what the owner allowed."""
@@ -100,11 +104,12 @@ class Laws:
             raise Violation(f"keys sent to a gone process: {strokes}")
         line = self._host.shell_line
         begun = self._host.agent.person_draft
-        if begun and line.startswith(begun):
+        if begun and line.startswith(begun) and not self._just_begun():
             raise Violation(f"{strokes} on a shell line a person had begun: {line!r}")
         first = strokes[0]
         enter = isinstance(first, Key) and first.name == "Enter" and line.startswith("scripted ")
-        restart = isinstance(first, Text) and first.text.startswith("scripted ") and not line
+        restart = isinstance(first, Text) and first.text.startswith("scripted ")
+        restart = restart and (not line or self._just_begun())
         if not restart and not enter:
             raise Violation(f"{strokes} sent to a shell")
         if isinstance(first, Text) and first.text.startswith("/"):

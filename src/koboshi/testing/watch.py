@@ -60,6 +60,7 @@ class Watch:
         self.spent: set[str] = set()  #: keys that came out done or failed
         self.touched: set[str] = set()
         self.pressed: dict[str, int | None] = {}  #: answer key → number of the question it closed
+        self.entered: set[str] = set()  #: messages that were submitted
         self.shelf = WatchedShelf(outside, self.record)
         self._host = host
         self._typing, self._ending = host.on_type, host.on_end
@@ -99,6 +100,8 @@ class Watch:
         self.touched.discard(key)
         if ending != "skipped":
             self.spent.add(key)
+        elif key in self.entered:
+            raise Violation(f"{key} was entered, and given back as if it had not been")
         elif key in self.pressed:
             raise Violation(f"{key} was pressed, and given back as if it had not been")
 
@@ -119,6 +122,8 @@ class Watch:
         """Keys are about to leave."""
         self._typing(strokes)
         key = self._hand(f"keys sent ({strokes})")
+        if self.flying[key] == "send" and strokes[-1] == Key(name="Enter"):
+            self.entered.add(key)
         if self.flying[key] != "answer" or not self._chooses(strokes[-1]):
             return
         if key in self.pressed:
