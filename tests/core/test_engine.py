@@ -8,11 +8,22 @@ from types import FrameType
 
 from koboshi.core.actions import Mode, Send
 from koboshi.core.engine import Decision, World, happen, step
-from koboshi.core.events import Ending, Event, HookRead, PersonTyped, RunExited, ScreenSame, Ticked
+from koboshi.core.events import (
+    Ending,
+    Event,
+    HookRead,
+    Order,
+    OrderGiven,
+    PersonTyped,
+    RunExited,
+    ScreenSame,
+    Ticked,
+)
 from koboshi.core.gate import Verdict, Word
 from koboshi.core.readings import Limit, Status
 from koboshi.core.rules import Finding
 from koboshi.core.settings import Settings
+from koboshi.core.view import Refreshing, Stage
 from tests.core.worlds import UTC, Driver, admitted, asking, blank, reading, words
 
 
@@ -220,3 +231,53 @@ def test_a_step_leaves_the_world_it_was_given_alone() -> None:
 
     assert (before.view, before.ledger, before.seq) == (view, ledger, 2)
     assert driver.world.seq == 3
+
+
+def test_a_first_start_that_failed_can_be_asked_for_again() -> None:
+    """A typo in the folder must not use up the agent's name."""
+    driver = Driver(blank())
+    [first] = admitted(driver.tell(OrderGiven(order=Order.START)))
+    driver.finish(first, Ending.FAILED)
+
+    [second] = admitted(driver.tell(OrderGiven(order=Order.START)))
+
+    assert second.key != first.key
+
+
+def test_acknowledge_frees_a_refresh_that_is_stuck() -> None:
+    """Every other rule waits for it; the person has it now."""
+    driver = Driver(blank())
+    driver.start()
+    stuck = Refreshing(nth=1, why="old", stage=Stage.LOADING, note="n", tries=3)
+    driver.world = replace(driver.world, view=replace(driver.view, refresh=stuck))
+
+    driver.tell(OrderGiven(order=Order.ACKNOWLEDGE))
+
+    assert driver.view.refresh is None
+
+
+def test_an_old_hook_does_not_confirm_a_question() -> None:
+    """A hook is an edge (law 8): one from minutes ago asked something else."""
+    driver = Driver(blank(Settings(mode=Mode.AUTO, allow=("npm test",))))
+    driver.start()
+    driver.tell(HookRead(word="PermissionRequest", status=Status.ASKING, session="s1"))
+
+    decided = driver.see(asking(), after=300.0)
+
+    assert admitted(decided) == []
+    assert [a.kind for a in admitted(driver.see_same())] == ["answer"]
+
+
+def test_the_same_words_over_a_background_line_are_the_same_question() -> None:
+    """Told once, answered once."""
+    driver = Driver(blank(Settings(mode=Mode.KEEP)))
+    driver.start()
+    driver.see(asking())
+    told = admitted(driver.see_same())
+
+    again = admitted(driver.see(asking(lines=("> go", "● a background task has ended"))))
+
+    assert [a.kind for a in told] == ["escalate"]
+    assert again == []
+    assert driver.view.question is not None
+    assert driver.view.question.nth == 1

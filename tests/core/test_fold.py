@@ -517,11 +517,11 @@ def doubted() -> Driver:
 
 
 def test_a_failed_answer_leaves_the_question_to_a_person() -> None:
-    """Also when the same words come again with something new above them."""
+    """Also when the same words come again and the command has run in between."""
     driver = doubted()
     question = driver.view.question
 
-    driver.see(asking(lines=("> go", "noise")), after=2.0)
+    driver.see(asking(lines=("> go", "● Bash(npm test)")), after=2.0)
 
     again = driver.view.question
     assert question == Question(

@@ -89,3 +89,19 @@ def test_tasks_beside_are_ended_with_the_runtime() -> None:
         return said
 
     assert asyncio.run(scene()) == ["begun", "ended"]
+
+
+def test_a_task_that_breaks_ends_the_one_who_waits() -> None:
+    """A supervisor with broken hands looks healthy and does nothing; better it ends."""
+
+    async def breaks() -> None:
+        raise LookupError("a bug")
+
+    async def main() -> None:
+        runtime = AsyncioRuntime()
+        runtime.spawn(breaks())
+        for _ in range(3):
+            await runtime.sleep(0)
+
+    with pytest.raises(LookupError, match="a bug"):
+        asyncio.run(main())

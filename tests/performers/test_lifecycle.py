@@ -330,3 +330,20 @@ def test_an_old_terminal_that_cannot_be_removed_does_not_fail_the_start() -> Non
     bench.host.forget = stubborn  # type: ignore[method-assign]
 
     assert bench.perform(FRESH).ending is Ending.DONE
+
+
+def test_a_run_is_not_ended_under_a_person_who_types() -> None:
+    """Law 10: their words stand behind ours in the box, and no signal follows."""
+    bench = Bench()
+    note = bench.host.on_type
+
+    def person_goes_on(strokes: tuple[Keystroke, ...]) -> None:
+        note(strokes)
+        if len(bench.sent) == 1:
+            bench.host.tricks[bench.host.looks + 1] = lambda: bench.agent.paste(" wait")
+
+    bench.host.on_type = person_goes_on
+    result = bench.perform(STOP)
+
+    assert (result.ending, bench.ended) == (Ending.FAILED, [])
+    assert bench.status == "idle"

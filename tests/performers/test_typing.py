@@ -8,6 +8,7 @@ import pytest
 
 from koboshi.core.actions import Action, Checkpoint, Load, Send
 from koboshi.core.events import Ending, Outcome
+from koboshi.hosts.base import Keystroke
 from koboshi.scripted.behaviour import Done, EndTurn, Fail, Limit, Script, Work
 from tests.performers.benches import ASK, Bench
 
@@ -259,3 +260,19 @@ def test_text_in_doubt_for_a_run_that_is_over_is_history(action: Action) -> None
     bench.hands.place = None
 
     assert bench.settle(action) == outcome("failed", "in doubt; the run is over")
+
+
+def test_a_terminal_that_grows_slow_after_the_text_is_in_doubt_not_skipped() -> None:
+    """`skipped` would say that nothing was sent, and the message would go out again."""
+    bench = Bench()
+    note = bench.host.on_type
+
+    def slow_from_now(strokes: tuple[Keystroke, ...]) -> None:
+        note(strokes)
+        bench.host.slow_looks = 2.0
+
+    bench.host.on_type = slow_from_now
+    result = bench.perform(Send(run=1, text="go on", about="idle0.0.0"))
+
+    assert bench.sent
+    assert result.ending is Ending.FAILED

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from koboshi.demo.run import Result
     from koboshi.demo.timeline import Entry
 
 _COLOURS = {
@@ -47,8 +48,10 @@ def demo(host: str, *, keep: bool) -> None:
     """
     from koboshi.demo.run import Demo, end_server
     from koboshi.store.paths import state_dir
+    from koboshi.store.shelves import make_private
 
     chosen = _choose(host)
+    make_private(state_dir())  # if there is no place for a journal, say so before anything starts
     agent = f"{time.strftime('demo-%m%d-%H%M%S')}-{os.getpid()}"  # two may begin in one second
     work = Path(tempfile.mkdtemp(prefix="koboshi-demo-"))
     run = Demo(agent=agent, state=state_dir(), work=work, host=chosen)
@@ -64,10 +67,8 @@ def demo(host: str, *, keep: bool) -> None:
         if not keep:
             shutil.rmtree(work, ignore_errors=True)
     click.echo(f"\nThe night took {run.seconds():.0f} s. Read back from the journal, the agent\n")
-    for result in results:
-        sign = click.style("✔", fg="green") if result.held else click.style("✘", fg="red")
-        click.echo(f"  {sign} {result.text}")
-    click.echo(f"\nSee why it did each thing:  koboshi why {agent}")
+    _report(results)
+    click.echo(f"\nSee why it did each thing:  {sys.argv[0]} why {agent}")
     if keep:
         click.echo(f"Work folder: {work}")
     if not all(result.held for result in results):
@@ -84,9 +85,22 @@ def _choose(host: str) -> str:
 
 
 def _show(at: float, entry: Entry) -> None:
-    from koboshi.scripted.drawing import clean, cut
+    from .printing import columns, plain, wrap
 
-    columns = shutil.get_terminal_size((100, 24)).columns
+    lead = _MARK_COLUMNS + 10
+    rows = list(wrap(plain(entry.text).replace("\n", " "), max((columns() or 100) - lead, 16)))
     mark = click.style(f"{entry.mark:<{_MARK_COLUMNS}}", fg=_COLOURS.get(entry.mark, "yellow"))
-    text = cut(clean(entry.text).replace("\n", " "), max(20, columns - _MARK_COLUMNS - 10))
-    click.echo(f"{at:6.1f} s {mark} {text}")
+    click.echo(f"{at:6.1f} s {mark} {rows[0]}")
+    for row in rows[1:]:
+        click.echo(" " * lead + row)
+
+
+def _report(results: list[Result]) -> None:
+    from .printing import columns, wrap
+
+    for result in results:
+        sign = click.style("✔", fg="green") if result.held else click.style("✘", fg="red")
+        first, *more = wrap(result.text, max((columns() or 100) - 4, 16))
+        click.echo(f"  {sign} {first}")
+        for row in more:
+            click.echo(f"    {row}")

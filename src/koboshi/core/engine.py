@@ -17,6 +17,10 @@ new fact (`Event`), and returns what is known now and what was decided (`Decisio
 - `judge` (core/gate.py) admits an action or says why not: the mode forbids it, it was done before,
   a person is typing, it is too soon, the restart budget is spent.
 
+The order of the rules is their priority: several actions may be admitted in one step, but only one
+that reaches into the terminal, and the first one asked gets it. A rule's proposal becomes a finding
+when something is decided about it; a refusal that was told before is not told again.
+
 Nothing here does I/O, so the same function runs under a supervisor, inside the simulation and over
 an old journal (`koboshi replay`). `daemon/supervisor.py` is its only caller in production: it
 writes the decision to the journal, lets a performer act, and feeds the outcome back in as an event.
@@ -70,7 +74,8 @@ def step(world: World, event: Event) -> tuple[World, tuple[Decision, ...]]:
     """What is known and what is decided after one more fact.
 
     A refusal is returned once, when it is new, not at every look. An event that changes nothing
-    gives back the very same world: such a tick need not be remembered.
+    gives back the very same world, and callers rely on it: such an event is not journaled and its
+    number is used again.
     """
     view = fold(world.view, event)
     ledger = close(world.ledger, event)

@@ -25,7 +25,7 @@ from .events import (
     Ticked,
 )
 from .outcomes import charged, finished
-from .readings import Status
+from .readings import Status, added, ran_between
 from .status import settle
 from .view import (
     HISTORY,
@@ -187,10 +187,13 @@ def _asked(view: View, reading: Reading, at: float) -> View:
         if reading.status is Status.UNKNOWN:
             return view
         return _clear(view if question is None else evolve(view, question=None))
-    same = question is not None and question.prompt.fingerprint == prompt.fingerprint
-    # The same words with something new printed above them are another question, asked meanwhile.
-    if question is not None and same and question.above == reading.lines:
-        return evolve(view, question=evolve(question, prompt=prompt, looks=question.looks + 1))
+    if question is not None and question.prompt.fingerprint == prompt.fingerprint:
+        # The same words are another question if what was asked about has run in between. Where the
+        # screen was rebuilt nothing tells; a question that we have not answered may be told twice.
+        above, lines = question.above, reading.lines
+        rebuilt = added(above, lines) is None
+        if not rebuilt and not ran_between(above, lines, prompt.subject):
+            return evolve(view, question=evolve(question, prompt=prompt, looks=question.looks + 1))
     doubt = _DOUBT if prompt.fingerprint in view.doubted else ""
     fresh = Question(
         prompt=prompt, nth=tally.prompts + 1, since=at, above=reading.lines, left_to_person=doubt

@@ -77,6 +77,24 @@ class Prompt:
         return next((i for i, o in enumerate(self.options) if o.meaning is meaning), None)
 
 
+def added(above: tuple[str, ...], lines: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The lines that came after `above`; None when the transcript was rebuilt or scrolled away."""
+    for size in range(min(len(above), len(lines)), 0, -1):
+        if above[-size:] == lines[:size]:
+            return lines[size:]
+    return None if above else lines
+
+
+def ran_between(above: tuple[str, ...], lines: tuple[str, ...], subject: str) -> bool:
+    """Whether new lines above a dialog tell that its subject was carried out meanwhile.
+
+    Anything can be printed above an open dialog; only the tool call itself proves that the dialog
+    was answered and that the same words are asked again.
+    """
+    told = "".join("".join(added(above, lines) or ()).split())
+    return bool(subject) and "".join(subject.split()) in told
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextUse:
     """Share of the context window in use, in percent; `source` is who said so."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from koboshi.errors import KoboshiError
+from koboshi.store.shelves import make_private
 
 
 class AgentLocked(KoboshiError):
@@ -18,7 +19,7 @@ class AgentLocked(KoboshiError):
 @contextmanager
 def agent_lock(path: Path) -> Iterator[None]:
     """Hold the lock; AgentLocked names the process that has it."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:

@@ -72,6 +72,7 @@ class AsyncioRuntime:
     def __init__(self) -> None:
         self._shift = time.time() - time.monotonic()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._failure: BaseException | None = None
 
     def now(self) -> Moment:
         """The time."""
@@ -90,14 +91,25 @@ class AsyncioRuntime:
         self._shift = shift_after(last, boot, self.boot(), self.now())
 
     async def sleep(self, seconds: float) -> None:
-        """Let others run."""
+        """Let others run; what went wrong beside comes up here.
+
+        A supervisor whose hands are broken looks healthy and does nothing. Better it ends: the next
+        one settles what was left in doubt.
+        """
+        if self._failure is not None:
+            raise self._failure
         await asyncio.sleep(seconds)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Let that run beside."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)  # the loop keeps only weak references
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._failure = task.exception()
 
     async def cancel(self) -> None:
         """End what runs beside, and wait for it."""

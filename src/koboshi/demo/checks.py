@@ -9,6 +9,7 @@ from koboshi.core.actions import Action, Answer, Checkpoint, Escalate, Load, Sen
 from koboshi.core.events import (
     ActionFinished,
     Ending,
+    HookRead,
     Origin,
     RunExited,
     RunStarted,
@@ -34,6 +35,7 @@ class Story:
     lives: list[SupervisorStarted] = field(default_factory=list)
     screens: list[ScreenRead] = field(default_factory=list)
     sent_at: dict[str, float] = field(default_factory=dict)  #: key → UTC of the outcome
+    ran: list[str] = field(default_factory=list)  #: what the agent itself says it carried out
 
 
 def read_story(lines: list[Line]) -> Story:
@@ -63,6 +65,8 @@ def _sort(story: Story, record: wire.Seen) -> None:
             story.lives.append(body)
         case ScreenRead():
             story.screens.append(body)
+        case HookRead(word="PostToolUse", subject=subject):
+            story.ran.append(subject)
         case _:
             pass
 
@@ -78,15 +82,15 @@ def nudged(story: Story) -> bool:
 
 
 def answered_once(story: Story) -> bool:
-    """Two dialogs with the same words: two answers, one each, and no third."""
-    answers = [a for c, a in story.decided if c == "PRM001" and isinstance(a, Answer)]
-    keys = [a.key for a in answers]
-    return len(keys) == len(set(keys)) == 2  # noqa: PLR2004 - as many as night.toml asks
+    """Two dialogs with the same words: two answers, and the agent ran the command twice."""
+    answers = [a for _, a in story.done if isinstance(a, Answer)]
+    return len(answers) == story.ran.count("npm test") == 2  # noqa: PLR2004 - as night.toml asks
 
 
 def left_to_person(story: Story) -> bool:
-    """What nobody allowed was left to a person."""
-    return any(c == "PRM002" and isinstance(a, Escalate) for c, a in story.decided)
+    """What nobody allowed was told to a person, and did not run."""
+    told = [a for _, a in story.done if isinstance(a, Escalate) and ".question" in a.about]
+    return len(told) == 1 and not any("rm -rf" in command for command in story.ran)
 
 
 def refreshed(story: Story) -> bool:

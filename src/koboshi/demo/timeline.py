@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from koboshi.core.actions import Action, Answer, Escalate, Load, Send, Start, Stop
-from koboshi.core.events import ActionFinished, Ending, RunExited, RunStarted, SupervisorStarted
+from koboshi.core.events import (
+    ActionFinished,
+    Ending,
+    RunExited,
+    RunStarted,
+    ScreenRead,
+    SupervisorStarted,
+)
 from koboshi.core.gate import Word
 from koboshi.store import wire
 from koboshi.store.journal import Line
@@ -40,13 +47,10 @@ def entries(lines: Iterator[Line]) -> Iterator[Entry]:
                 yield Entry(at=at, mark="koboshi", text=_took_over(body))
             elif isinstance(body, ActionFinished):
                 yield Entry(at=at, mark=_mark(body), text=_outcome(body))
-            elif (shown := getattr(getattr(body, "reading", None), "status", "")) not in (
-                "",
-                status,
-            ):
-                status = shown
-                why = body.reading.evidence[:1] if hasattr(body, "reading") else ()
-                yield Entry(at=at, mark="sees", text=f"{status:8} {' '.join(why).strip()}")
+            elif isinstance(body, ScreenRead) and body.reading.status != status:
+                status = body.reading.status
+                why = " ".join(body.reading.evidence[:1])
+                yield Entry(at=at, mark="sees", text=f"{status:8} {why.strip()}".rstrip())
         elif isinstance(record, wire.Judged):
             decision = record.decision
             if decision.verdict.admitted or decision.verdict.word not in _PASSING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.readings import Status
+from koboshi.core.readings import Status, ran_between
 
 from .hands import Skipped, done, failed, readable, skipped
 
@@ -43,10 +43,13 @@ async def answer(action: Answer, hands: Hands) -> Outcome:
     if len(keys) > 1 and not await _move(action, hands, keys[:-1]):
         return failed("the selection did not move to the option")
     await hands.keys(keys[-1:])
-    lines = before.reading.lines
-    gone = await hands.until(
-        lambda g: _asked(g, action) is None or g.reading.lines != lines, CLOSES
-    )
+    above = before.reading.lines
+
+    def closed(glance: Glance) -> bool:
+        lines = glance.reading.lines
+        return _asked(glance, action) is None or ran_between(above, lines, prompt.subject)
+
+    gone = await hands.until(closed, CLOSES)
     if gone is None:
         return failed("the question is still there after the key")
     if _asked(gone, action) is not None:
@@ -62,7 +65,8 @@ async def _move(action: Answer, hands: Hands, moves: tuple[str, ...]) -> bool:
         prompt = _asked(glance, action)
         return prompt is not None and prompt.selected == prompt.index_of(action.choice)
 
-    return await hands.until(there, MOVES) is not None
+    # Enter takes whatever is selected: the last look before it must be a fresh one.
+    return await hands.until(there, MOVES) is not None and there(await hands.patient_look())
 
 
 async def settle_answer(action: Answer, hands: Hands) -> Outcome:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from koboshi.core.events import Ending
 from koboshi.core.readings import Status
 
 from .hands import Skipped, done, failed, readable, skipped
@@ -102,7 +103,7 @@ async def load(action: Load, hands: Hands) -> Outcome:
 async def _confirm(
     hands: Hands, sent: Outcome, shown: Callable[[tuple[str, ...]], bool], word: str
 ) -> Outcome:
-    if sent.ending is not done().ending:
+    if sent.ending is not Ending.DONE:
         return sent
     sent_at = hands.now().at
 

@@ -282,6 +282,12 @@ class Turns:
         if self._state == "idle" and self._queue:
             self._wait(0.0, self._run_queued)
 
+    def mutter(self, text: str, now: float, utc: float) -> None:
+        """A background task prints a line, also while a dialog is open."""
+        self.advance(now, utc)
+        if self.exit is None and self._state != "starting":
+            self._print("● ", "  ", text)
+
     def kill(self, signal: int, now: float, utc: float) -> None:
         """A signal ends the process; the last frame stays."""
         self.advance(now, utc)

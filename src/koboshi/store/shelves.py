@@ -70,14 +70,21 @@ class DiskShelf:
         """Write beside, sync, rename, sync the folder."""
         make_private(self.folder)
         temporary = self.folder / f".{name}.new"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            self._write_new(temporary, content)
+            temporary.rename(self.folder / name)
+        except OSError:
+            temporary.unlink(missing_ok=True)  # half a segment helps nobody, least on a full disk
+            raise
+        self._sync_folder()
+
+    def _write_new(self, path: Path, content: bytes) -> None:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             _write_all(descriptor, content)
             self._sync(descriptor)
         finally:
             os.close(descriptor)
-        temporary.rename(self.folder / name)
-        self._sync_folder()
 
     def append(self, name: str, content: bytes, *, sync: bool) -> None:
         """Add to a segment."""

@@ -101,6 +101,12 @@ class ScriptedAgent:
             self.running.paste(text, *self.clock())
             self._note()
 
+    def mutter(self, text: str) -> None:
+        """A background task of it prints a line."""
+        if self.running is not None:
+            self.running.mutter(text, *self.clock())
+            self._note()
+
     def end(self, signal: int) -> None:
         """A signal ends it."""
         if self.running is not None:

@@ -276,6 +276,9 @@ class Night:
             self._begin_to_type()
         elif dice < 0.022:
             self.shelf.full = True
+        elif dice < 0.050 and self.agent.running is not None and self.agent.running.dialog:
+            # Something new above an open dialog is not another dialog.
+            self.agent.mutter("a background task has ended")
         elif dice < 0.10:
             self.shelf.full = False
 
