@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -258,7 +257,6 @@ def test_ctrl_c_is_quiet() -> None:
     ran.stdin.flush()
     assert ran.stdout is not None
     ran.stdout.read(1)  # it is inside the command now
-    time.sleep(0.1)
     ran.send_signal(signal.SIGINT)
     _, complaints = ran.communicate(timeout=20)
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -441,7 +440,6 @@ def test_ctrl_c_is_quiet(state: Path) -> None:
     )
     assert ran.stdout is not None
     assert b"e1 P2 supervisor-started" in ran.stdout.readline()
-    time.sleep(0.2)
     ran.send_signal(signal.SIGINT)
     _, complaints = ran.communicate(timeout=20)
 

@@ -276,3 +276,12 @@ def test_a_terminal_that_grows_slow_after_the_text_is_in_doubt_not_skipped() -> 
 
     assert bench.sent
     assert result.ending is Ending.FAILED
+
+
+def test_an_agent_without_such_a_command_gets_no_key() -> None:
+    """An empty text is in every empty box; Enter must not follow it."""
+    bench = Bench()
+
+    result = bench.perform(Send(run=1, text="", about="idle0.0.0"))
+
+    assert (result.ending, bench.sent) == (Ending.FAILED, [])

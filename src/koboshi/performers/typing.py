@@ -49,6 +49,8 @@ def _holds(glance: Glance, text: str) -> bool:
 
 async def submit(hands: Hands, text: str) -> Outcome:
     """Type the text at an empty prompt and see it leave; text goes in once, Enter at most twice."""
+    if not text:
+        return failed("no words are known for that")  # an empty box would "hold" them at once
     if not ready((await hands.fresh_look()).reading):
         raise Skipped("not at an empty prompt")
     await hands.paste(text)
