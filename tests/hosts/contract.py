@@ -6,6 +6,7 @@ A host that starts no real programs overrides `argv` too.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -24,9 +25,11 @@ from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Host, Key, Keystroke, Launch, Place, Text
 from tests.hosts.samples import ENDS, KEYS, TEXTS, pasted, texts
 from tests.hosts.waiting import (
+    bystander,
     content,
     number_after,
     program,
+    runs,
     until,
     until_ended,
     until_seen,
@@ -309,6 +312,58 @@ class HostContract:
 
                 assert seen.signal == signal.SIGTERM
                 await until(lambda: not child.is_running() or child.status() == "zombie")
+
+        asyncio.run(run())
+
+    def test_nothing_of_a_run_outlives_a_forced_end(self) -> None:
+        """Wherever it went: another session, another parent, an empty environment."""
+
+        async def run() -> None:
+            async with self.opened() as host:
+                place = await self.started(host, "leavers")
+                seen = await until_text(host, place, "all")
+                away = [number_after(name, seen.text) for name in ("daemon", "orphan", "bare")]
+                assert all(map(runs, away))
+                with bystander() as stranger:
+                    await host.end(place, force=True)
+                    await until_ended(host, place)
+                    await until(lambda: not any(map(runs, away)))
+                    assert runs(stranger)
+
+        asyncio.run(run())
+
+    def test_what_outlived_its_program_can_still_be_ended(self) -> None:
+        """A daemon that the agent left behind, and that nobody asked for."""
+
+        async def run() -> None:
+            async with self.opened() as host:
+                place = await self.started(host, "leavers", "leave")
+                seen = await until_ended(host, place)
+                away = [number_after(name, seen.text) for name in ("daemon", "orphan")]
+                bare = number_after("bare", seen.text)
+                try:
+                    assert (seen.code, all(map(runs, away))) == (3, True)
+                    await host.end(place, force=False)
+                    assert all(map(runs, away))  # deaf
+                    await host.end(place, force=True)
+                    await until(lambda: not any(map(runs, away)))
+                finally:  # no parent, no session, no mark: nobody could know whose it was
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(bare, signal.SIGKILL)
+
+        asyncio.run(run())
+
+    @pytest.mark.parametrize("force", [False, True])
+    def test_a_pair_of_processes_ends_together(self, *, force: bool) -> None:
+        """The outer one alone would not listen, and the inner one would draw on without it."""
+
+        async def run() -> None:
+            async with self.opened() as host:
+                place = await self.started(host, "pair")
+                inner = number_after("inner", (await until_text(host, place, ".")).text)
+                await host.end(place, force=force)
+                await until_ended(host, place)
+                await until(lambda: not runs(inner))
 
         asyncio.run(run())
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+
 import koboshi.errors
 from koboshi.core.observations import ScreenSeen
 from koboshi.hosts.base import Host, Place
@@ -64,6 +66,27 @@ def number_after(word: str, text: str) -> int:
 def content(path: Path) -> bytes:
     """What is in the file, nothing while it is not there."""
     return path.read_bytes() if path.exists() else b""
+
+
+def runs(pid: int) -> bool:
+    """Whether it is there and no zombie."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@contextmanager
+def bystander() -> Iterator[int]:
+    """A process that looks like one of a run, and is none: its pid."""
+    command = program("show", "bystander")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, process_group=0) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield process.pid
+        finally:
+            process.kill()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 Run by a host as ``python -I -S -X utf8 recorder.py FOLDER``. Three files in FOLDER tell the story:
 
 - ``launch.json``: what to start; the host writes it last, we delete it (it holds an environment)
-- ``child.json``:  the program runs: its pid and when that process was born
+- ``child.json``:  the program runs: its pid, its mark, when it was born; and who we are
 - ``status.json``: the program ended: exit code or signal; or it never started: an error
 
 Standard library only, and nothing of koboshi: it runs outside our environment and outlives us.
@@ -64,10 +64,24 @@ def main(folder: str) -> int:
         os.waitpid(pid, 0)
         tell(folder, "status.json", {"error": error})
         return 127
-    tell(folder, "child.json", {"pid": pid, "born": born(pid), "started": time.time()})
+    began = time.monotonic()
+    tell(folder, "child.json", identity(pid, launch))
     code, killer = decode(wait(pid, signals))
-    tell(folder, "status.json", {"pid": pid, "code": code, "signal": killer, "ended": utc()})
+    end = {"pid": pid, "code": code, "signal": killer, "ended": utc()}
+    tell(folder, "status.json", {**end, "seconds": round(time.monotonic() - began, 3)})
     return code if code is not None else 128 + (killer or 0)
+
+
+def identity(pid: int, launch: dict[str, Any]) -> dict[str, Any]:
+    """By what the program, and whatever it starts, will be known."""
+    return {
+        "pid": pid,
+        "born": born(pid),
+        "started": time.time(),
+        "mark": launch["env"].get("KOBOSHI_RUN", ""),
+        "recorder": os.getpid(),
+        "recorder_born": born(os.getpid()),
+    }
 
 
 def own_terminal() -> None:
