@@ -145,6 +145,15 @@ def with_kin(first: Iterable[int], now: Table, *, spared: Iterable[int] = ()) ->
         found |= more
 
 
+def ancestors(pid: int, now: Table) -> set[int]:
+    """Its parent, that one's parent and so on."""
+    found: set[int] = set()
+    while pid in now and now[pid].parent not in found:
+        pid = now[pid].parent
+        found.add(pid)
+    return found
+
+
 def marked(entry: Entry, mark: str) -> bool:
     """Whether it carries that mark; the environment of other users is not looked at."""
     if not mark or not entry.own:
@@ -166,17 +175,19 @@ def end_tree(child: Child, *, force: bool) -> None:
     signal_all(reversed(found), signal.SIGKILL)
 
 
-def end_group(group: int, *, spared: Callable[[Entry], bool], force: bool) -> None:
+def end_group(group: int, *, shell: Callable[[Entry], bool], force: bool) -> None:
     """The same for a process group in a terminal that is not ours, and all that descends from it.
 
-    `spared` are the shells in it. Nothing is frozen: a shell would take its terminal back.
+    Never the user's shells, but those that the program started. Nothing is frozen: a shell would
+    take its terminal back.
     """
 
     def found() -> list[Entry]:
         now = table()
-        members = [entry for entry in now.values() if entry.group == group]
-        shells = {entry.pid for entry in members if spared(entry)}
-        return with_kin({entry.pid for entry in members} - shells, now, spared=shells)
+        members = {entry.pid: entry for entry in now.values() if entry.group == group}
+        shells = {pid for pid, entry in members.items() if shell(entry)}
+        theirs = {pid for pid in shells if not (members.keys() - shells) & ancestors(pid, now)}
+        return with_kin(members.keys() - theirs, now, spared=theirs)
 
     if force:
         everyone(found, signal.SIGKILL)
