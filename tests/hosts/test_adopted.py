@@ -200,7 +200,7 @@ def test_keys_and_text_arrive_in_order() -> None:
     keys = tuple(Key(name=name) for name in KEYS) * 12
     text = "long; line\n" * 30_000
     expected = b"".join(KEYS.values()) * 12 + b"\x1b[200~" + pasted(text) + b"\x1b[201~\r"
-    strokes = (*keys, Text(text=""), Text(text=text), Key(name="Enter"))
+    strokes: list[Keystroke] = [*keys, Text(text=""), Text(text=text), Key(name="Enter")]
 
     assert typed(*strokes, expected=expected, modes="\\e[?2004h") == expected
 

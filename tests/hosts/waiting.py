@@ -91,7 +91,7 @@ def bystander() -> Iterator[int]:
 
 @contextmanager
 def kept(socket: str, state_dir: Path, *argv: str) -> Iterator[subprocess.Popen[str]]:
-    """Another process that keeps an agent in tmux (or, for the socket `pty`, without), looking."""
+    """Another process that keeps an agent in tmux (or by the host the socket names), looking."""
     source = Path(koboshi.errors.__file__).parent.parent
     env = {**os.environ, "PYTHONPATH": str(source)}
     command = [*program("keeper", socket, state_dir), *argv]

@@ -50,6 +50,7 @@ class Ended:
     code: int | None = None
     signal: int | None = None
     error: str = ""
+    seconds: float | None = None  #: how long it ran
 
 
 class RunFolder:
@@ -67,10 +68,10 @@ class RunFolder:
         path.mkdir(mode=0o700)
         return cls(path)
 
-    def command(self) -> tuple[str, ...]:
-        """The argv of the recorder."""
+    def command(self, *words: str) -> tuple[str, ...]:
+        """The argv of the recorder; `words` are options of its own."""
         options = ("-I", "-S", "-X", "utf8")
-        return (sys.executable, *options, recorder.__file__, str(self.path))
+        return (sys.executable, *options, recorder.__file__, str(self.path), *words)
 
     def release(
         self, launch: Launch, env: Mapping[str, str], *, keep: tuple[str, ...] = ()
@@ -114,7 +115,10 @@ class RunFolder:
         if record is None:
             return None
         return Ended(
-            code=record.get("code"), signal=record.get("signal"), error=record.get("error", "")
+            code=record.get("code"),
+            signal=record.get("signal"),
+            error=record.get("error", ""),
+            seconds=record.get("seconds"),
         )
 
     def end(self, *, force: bool) -> None:

@@ -46,21 +46,27 @@ class Child:
 
     def running(self) -> bool:
         """Whether exactly this process is there and not yet a zombie."""
-        if not self._same():
-            return False
-        try:
-            return psutil.Process(self.pid).status() != psutil.STATUS_ZOMBIE
-        except psutil.Error:
-            return False
+        return self._same() and living(self.pid)
 
     def session(self) -> int | None:
         """The session its recorder made for it; None when that cannot be known any more."""
-        if not self.recorder or not self._recorded():
+        if not self.recorded():
             return None
         with contextlib.suppress(OSError):
             session = os.getsid(self.recorder)
             return session if session != os.getsid(0) else None
         return None
+
+    def recorded(self) -> bool:
+        """Whether its recorder is there, and will write down how it ends."""
+        if not self.recorder:
+            return False
+        if self.recorder_born is not None:
+            return recorder.born(self.recorder) == self.recorder_born and living(self.recorder)
+        try:
+            return self.running() and psutil.Process(self.pid).ppid() == self.recorder
+        except psutil.Error:
+            return False
 
     def _same(self) -> bool:
         if self.born is not None:
@@ -71,13 +77,13 @@ class Child:
         except psutil.Error:
             return False
 
-    def _recorded(self) -> bool:
-        if self.recorder_born is not None:
-            return recorder.born(self.recorder) == self.recorder_born
-        try:
-            return self.running() and psutil.Process(self.pid).ppid() == self.recorder
-        except psutil.Error:
-            return False
+
+def living(pid: int) -> bool:
+    """Whether there is such a process, and not only its zombie."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
