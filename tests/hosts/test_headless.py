@@ -223,13 +223,16 @@ def test_nothing_of_ours_can_be_read_by_others(tmp_path: Path) -> None:
     told(tmp_path, story)
 
 
-@pytest.mark.parametrize("task", ["", ".", "..", "nobody", "../headless", "/etc", "a/b"])
+@pytest.mark.parametrize(
+    "task", ["", ".", "..", "nobody", "../headless", "../headless/{id}", "/etc"]
+)
 def test_an_unknown_id_is_gone(task: str, tmp_path: Path) -> None:
     """And no id leads out of the folder."""
 
     async def story(host: HeadlessHost) -> None:
-        await host.start(launch("leave", 0))
-        for verb in (host.check(task), host.stop(task), host.output(task)):
+        place = await host.start(launch("leave", 0))
+        wrong = task.format(id=place.id)
+        for verb in (host.check(wrong), host.stop(wrong), host.output(wrong)):
             with pytest.raises(PlaceGone, match="no run"):
                 await verb
 
