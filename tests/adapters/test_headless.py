@@ -334,7 +334,7 @@ def test_an_agent_without_such_output_is_an_error() -> None:
 
 def test_noise_and_a_torn_end_are_passed_over() -> None:
     """Warnings before, half a line after; objects inside others are not counted."""
-    text = f"warning: x\n{json.dumps({'a': {'b': 1}}, indent=0)}\nnoise {{}}\n[{{}}]\n" + '{"c": '
+    text = f"warning: x\n{json.dumps([{'a': {'b': 1}}], indent=0)}\nnoise {{}}\n[{{}}]\n" + '{"c": '
 
     assert list(things(text)) == [{"a": {"b": 1}}, {}]
 

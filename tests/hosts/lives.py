@@ -27,8 +27,8 @@ from tests.hosts.waiting import (
 )
 
 
-class LifeContract:
-    """The promises; every test opens its own host."""
+class PlaceContract:
+    """What a fake promises too; every test opens its own host."""
 
     def opened(self) -> AbstractAsyncContextManager[Host]:
         """A host, ready, that leaves nothing behind."""
@@ -81,6 +81,53 @@ class LifeContract:
                 await self.started(host, "show")
 
         asyncio.run(run())
+
+    def test_a_forgotten_place_is_gone(self) -> None:
+        """For every verb; a running one cannot be forgotten."""
+
+        async def run() -> None:
+            async with self.opened() as host:
+                place = await self.started(host, "show")
+                with pytest.raises(HostError, match="still runs"):
+                    await host.forget(place)
+                await host.end(place, force=False)
+                await until_ended(host, place)
+                await host.forget(place)
+
+                assert await host.find("doll") == ()
+                for verb in (
+                    host.look(place),
+                    host.type(place, (Key(name="x"),)),
+                    host.end(place, force=True),
+                    host.forget(place),
+                ):
+                    with pytest.raises(PlaceGone, match="doll"):
+                        await verb
+                await self.started(host, "show")  # the run is free again
+
+        asyncio.run(run())
+
+    def test_an_ended_one_is_left_as_it_is(self) -> None:
+        """It takes no keys, a second end changes nothing, and it can still be looked at."""
+
+        async def run() -> None:
+            async with self.opened() as host:
+                place = await self.started(host, "show")
+                await host.end(place, force=True)
+                seen = await until_ended(host, place)
+                assert (seen.code, seen.signal, seen.command) == (None, signal.SIGKILL, "")
+                with pytest.raises(HostError, match="nothing can be typed"):
+                    await host.type(place, (Key(name="x"),))
+                await host.end(place, force=False)
+                again = await host.look(place)
+                assert (again.text, again.signal) == (seen.text, signal.SIGKILL)
+                assert await host.find("doll") == (place,)
+
+        asyncio.run(run())
+
+
+class LifeContract(PlaceContract):
+    """What every host promises that starts real programs."""
 
     def test_a_folder_that_is_not_there_is_an_error(self, tmp_path: Path) -> None:
         """Never somewhere else instead."""
@@ -176,31 +223,6 @@ class LifeContract:
                 await host.end(place, force=force)
                 await until_ended(host, place)
                 await until(lambda: not runs(inner))
-
-        asyncio.run(run())
-
-    def test_a_forgotten_place_is_gone(self) -> None:
-        """For every verb; a running one cannot be forgotten."""
-
-        async def run() -> None:
-            async with self.opened() as host:
-                place = await self.started(host, "show")
-                with pytest.raises(HostError, match="still runs"):
-                    await host.forget(place)
-                await host.end(place, force=False)
-                await until_ended(host, place)
-                await host.forget(place)
-
-                assert await host.find("doll") == ()
-                for verb in (
-                    host.look(place),
-                    host.type(place, (Key(name="x"),)),
-                    host.end(place, force=True),
-                    host.forget(place),
-                ):
-                    with pytest.raises(PlaceGone, match="doll"):
-                        await verb
-                await self.started(host, "show")  # the run is free again
 
         asyncio.run(run())
 
