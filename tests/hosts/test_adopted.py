@@ -167,15 +167,16 @@ def test_nothing_of_the_users_changes(tmp_path: Path) -> None:
 
 def typed(*strokes: Keystroke, expected: bytes, modes: str = "") -> bytes:
     """What a program in the user's pane reads for these strokes."""
-    out = Path(tempfile.mkdtemp()) / "typed"
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "typed"
 
-    async def story(_: User, host: AdoptedHost, place: Place) -> None:
-        await until_text(host, place, "ready")
-        await host.type(place, strokes)
-        await until(lambda: len(content(out)) >= len(expected), 20)
+        async def story(_: User, host: AdoptedHost, place: Place) -> None:
+            await until_text(host, place, "ready")
+            await host.type(place, strokes)
+            await until(lambda: len(content(out)) >= len(expected), 20)
 
-    adopted(story, *program("record", out, modes))
-    return content(out)
+        adopted(story, *program("record", out, modes))
+        return content(out)
 
 
 @pytest.mark.parametrize("text", TEXTS)
