@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from koboshi.errors import HostError, PlaceGone
+from koboshi.hosts.calls import refusal
 from koboshi.hosts.foreign import FIELDS, ForeignPane, resolve
 from koboshi.hosts.panes import SEPARATOR
 
@@ -81,3 +82,22 @@ def test_a_pane_that_is_not_there_has_empty_fields() -> None:
     pane = ForeignPane.parse(line("%1", "cc 0 vim 0", title=f"a{SEPARATOR}b"))
     assert pane is not None
     assert pane.title == f"a{SEPARATOR}b"
+
+
+@pytest.mark.parametrize(
+    ("said", "gone"),
+    [
+        ("no server running on /tmp/x", True),
+        ("error connecting to /tmp/x (No such file or directory)", True),
+        ("error connecting to /tmp/x (Connection refused)", True),
+        ("error connecting to /tmp/x (Permission denied)", False),
+        ("can't find pane: %5", True),
+        ("server exited unexpectedly", True),
+        ("no current target", True),  # seen in the moment between the last pane and the exit
+        ("unknown command: foo", False),
+        ("", False),
+    ],
+)
+def test_gone_is_told_from_other_trouble(said: str, *, gone: bool) -> None:
+    """What is gone ends a run; what is only in trouble is asked again."""
+    assert isinstance(refusal(said), PlaceGone) == gone

@@ -107,7 +107,7 @@ class AdoptedHost:
         at, utc = time.monotonic(), time.time()
         adopted, cut = self._of(place), f"cut-{secrets.token_hex(8)}"
         said = await self._at(adopted).say(*foreign.look(place.id, cut))
-        facts, plain, ansi = said.split(f"{cut}\n")
+        facts, plain, ansi, *_ = (*said.split(f"{cut}\n"), "", "")  # a server may die half-way
         pane = self._checked(adopted, facts)
         return ScreenSeen(
             text=plain.removesuffix("\n"),

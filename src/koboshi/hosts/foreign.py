@@ -29,7 +29,8 @@ LIST: Command = ("list-panes", "-a", "-F", FORMAT)
 AT_ONCE = 100
 #: What tmux says when the server is not there; anything else is another trouble.
 NO_SERVER = ("no server running", "(No such file or directory)", "(Connection refused)")
-LOST = ("can't find", "lost server", "server exited")
+#: A server about to leave has no session, and no current target.
+LOST = ("can't find", "lost server", "server exited", "no current target", "no sessions")
 REFUSED = "koboshi-refused"
 
 
