@@ -1,4 +1,4 @@
-"""What every host promises. Inherit `HostContract` and say how the host is opened.
+"""What every host with a terminal promises. Inherit `HostContract` and say how the host is opened.
 
 A host that starts no real programs overrides `argv` too.
 """
@@ -7,53 +7,30 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
 import sys
 import tempfile
 import time
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-import psutil
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from koboshi.errors import HostError, PlaceGone
-from koboshi.hosts.base import Host, Key, Keystroke, Launch, Place, Text
+from koboshi.errors import HostError
+from koboshi.hosts.base import Key, Keystroke, Launch, Text
+from tests.hosts.lives import LifeContract
 from tests.hosts.samples import ENDS, KEYS, TEXTS, pasted, texts
 from tests.hosts.waiting import (
     content,
     number_after,
-    program,
     until,
     until_ended,
-    until_seen,
     until_text,
 )
 
 
-class HostContract:
-    """The promises; every test opens its own host."""
-
-    def opened(self) -> AbstractAsyncContextManager[Host]:
-        """A host, ready, that leaves nothing behind."""
-        raise NotImplementedError
-
-    def argv(self, name: str, *args: object) -> tuple[str, ...]:
-        """How a program of tests/hosts/programs is started."""
-        return program(name, *args)
-
-    async def started(
-        self, host: Host, name: str, *args: object, agent: str = "doll", run: int = 1
-    ) -> Place:
-        """Start a program under a name that hardly matters."""
-        argv = self.argv(name, *args)
-        launch = Launch(
-            agent=agent, run=run, argv=argv, cwd=tempfile.gettempdir(), cols=90, rows=25
-        )
-        return await host.start(launch)
+class HostContract(LifeContract):
+    """The promises about screens and keys, and those about the lives of runs."""
 
     # -- start and look ------------------------------------------------------------------------
 
@@ -116,53 +93,6 @@ class HostContract:
         assert "COLUMNS" not in found
         assert "256color" in found["TERM"]
         assert found.get("TMUX", "") != "/x,1,1"
-
-    def test_the_same_run_is_started_once(self) -> None:
-        """Also while it is ended; a new run may stand beside an old one, and be found after it."""
-
-        async def run() -> None:
-            async with self.opened() as host:
-                second = await self.started(host, "show", "new", run=2)
-                first = await self.started(host, "leave", 0, run=1)
-                other = await self.started(host, "show", agent="other")
-                await until_ended(host, first)
-                for number in (1, 2):
-                    with pytest.raises(HostError, match=f"run {number} of 'doll' already"):
-                        await self.started(host, "show", run=number)
-
-                assert await host.find("doll") == (first, second)
-                assert await host.find("other") == (other,)
-                assert await host.find("nobody") == ()
-
-        asyncio.run(run())
-
-    @pytest.mark.parametrize("argv", [("/no/such/program",), ("no-such-program",), ()])
-    def test_a_program_that_cannot_start_leaves_nothing(self, argv: tuple[str, ...]) -> None:
-        """The error says so, and the run is free again."""
-
-        async def run() -> None:
-            async with self.opened() as host:
-                with pytest.raises(HostError, match=r"No such file|nothing to start"):
-                    await host.start(
-                        Launch(agent="doll", run=1, argv=argv, cwd=tempfile.gettempdir())
-                    )
-                assert await host.find("doll") == ()
-                await self.started(host, "show")
-
-        asyncio.run(run())
-
-    def test_a_folder_that_is_not_there_is_an_error(self, tmp_path: Path) -> None:
-        """Never somewhere else instead."""
-
-        async def run() -> None:
-            async with self.opened() as host:
-                argv = self.argv("show")
-                with pytest.raises(HostError, match="nowhere"):
-                    await host.start(
-                        Launch(agent="doll", run=1, argv=argv, cwd=str(tmp_path / "nowhere"))
-                    )
-
-        asyncio.run(run())
 
     # -- type ----------------------------------------------------------------------------------
 
@@ -280,63 +210,6 @@ class HostContract:
 
         asyncio.run(run())
 
-    def test_a_program_may_refuse_to_end_until_it_is_forced(self) -> None:
-        """SIGTERM first, SIGKILL when it is meant."""
-
-        async def run() -> None:
-            async with self.opened() as host:
-                place = await self.started(host, "stubborn")
-                await until_text(host, place, "ready")
-                await host.end(place, force=False)
-                seen = await until_text(host, place, "refused")
-                assert seen.alive
-                await host.end(place, force=True)
-                seen = await until_ended(host, place)
-                assert (seen.code, seen.signal) == (None, signal.SIGKILL)
-
-        asyncio.run(run())
-
-    def test_an_end_reaches_the_whole_process_group(self) -> None:
-        """What the program started goes with it."""
-
-        async def run() -> None:
-            async with self.opened() as host:
-                place = await self.started(host, "family")
-                seen = await until_text(host, place, ".")
-                child = psutil.Process(number_after("child", seen.text))
-                await host.end(place, force=False)
-                seen = await until_ended(host, place)
-
-                assert seen.signal == signal.SIGTERM
-                await until(lambda: not child.is_running() or child.status() == "zombie")
-
-        asyncio.run(run())
-
-    def test_a_forgotten_place_is_gone(self) -> None:
-        """For every verb; a running one cannot be forgotten."""
-
-        async def run() -> None:
-            async with self.opened() as host:
-                place = await self.started(host, "show")
-                with pytest.raises(HostError, match="still runs"):
-                    await host.forget(place)
-                await host.end(place, force=False)
-                await until_ended(host, place)
-                await host.forget(place)
-
-                assert await host.find("doll") == ()
-                for verb in (
-                    host.look(place),
-                    host.type(place, (Key(name="x"),)),
-                    host.end(place, force=True),
-                    host.forget(place),
-                ):
-                    with pytest.raises(PlaceGone, match="doll"):
-                        await verb
-                await self.started(host, "show")  # the run is free again
-
-        asyncio.run(run())
-
     # -- under load ----------------------------------------------------------------------------
 
     def test_a_flood_blocks_nobody(self) -> None:
@@ -357,39 +230,5 @@ class HostContract:
                     await asyncio.sleep(0)
 
                 assert max(looks) < 5
-
-        asyncio.run(run())
-
-    def test_many_agents_are_looked_at_together(self) -> None:
-        """Each look is about its own agent."""
-
-        async def run() -> None:
-            async with self.opened() as host:
-                names = [f"agent {i}" for i in range(8)]
-                places = await asyncio.gather(
-                    *(self.started(host, "show", f"I am {name}", agent=name) for name in names)
-                )
-                await asyncio.gather(*(until_text(host, place, "pid=") for place in places))
-                looks = await asyncio.gather(*(host.look(place) for place in places * 10))
-
-                for place, seen in zip(places * 10, looks, strict=True):
-                    assert seen.text.startswith(f"I am {place.agent}\n")
-                    assert seen.pid == place.pid
-
-        asyncio.run(run())
-
-    def test_a_stopped_program_is_alive(self) -> None:
-        """SIGSTOP is somebody's wish: it stays stopped, and can be ended by force."""
-
-        async def run() -> None:
-            async with self.opened() as host:
-                place = await self.started(host, "show")
-                await until_text(host, place, "pid=")
-                assert place.pid is not None
-                os.kill(place.pid, signal.SIGSTOP)
-                await until(lambda: psutil.Process(place.pid).status() == psutil.STATUS_STOPPED)
-                assert (await host.look(place)).alive
-                await host.end(place, force=True)
-                assert (await until_seen(host, place, lambda s: not s.alive)).signal == 9
 
         asyncio.run(run())

@@ -2,65 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from koboshi.hosts import recorder
 from koboshi.hosts.base import Launch
-from koboshi.hosts.runs import Child, Ended, RunFolder, slug, with_utf8
+from koboshi.hosts.runs import Ended, RunFolder, slug, with_utf8
+from koboshi.hosts.trees import Child
 
 LAUNCH = Launch(agent="a/../b", run=3, argv=("true",), cwd="/")
-
-
-@pytest.fixture
-def bystander() -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a group of its own."""
-    command = [sys.executable, "-c", "import signal; signal.pause()"]
-    with subprocess.Popen(command, process_group=0) as process:
-        yield process
-        process.kill()
-
-
-def child_of(process: subprocess.Popen[bytes]) -> Child:
-    """What a recorder would have written about it."""
-    return Child(pid=process.pid, born=recorder.born(process.pid), started=time.time())
-
-
-def test_a_reused_pid_is_never_signalled(bystander: subprocess.Popen[bytes]) -> None:
-    """Same number, other process: by its birth, or by its start time where there is no /proc."""
-    real = child_of(bystander)
-    assert real.born is not None
-    for stranger in (
-        replace(real, born=real.born - 1),
-        replace(real, born=None, started=real.started - 3600),
-    ):
-        assert not stranger.running()
-        stranger.signal(signal.SIGKILL)
-    assert bystander.poll() is None
-
-    assert real.running()
-    assert replace(real, born=None).running()
-    real.signal(signal.SIGKILL)
-    assert bystander.wait(10) == -signal.SIGKILL
-    assert not real.running()
-    real.signal(signal.SIGKILL)  # gone: nothing happens
-
-
-def test_a_zombie_does_not_run(bystander: subprocess.Popen[bytes]) -> None:
-    """It has ended, only nobody has asked yet."""
-    child = child_of(bystander)
-    bystander.kill()
-    os.waitid(os.P_PID, bystander.pid, os.WEXITED | os.WNOWAIT)
-
-    assert not child.running()
 
 
 def test_two_runs_never_share_a_folder(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def tmux(host: TmuxHost, *args: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def runs(process: psutil.Process) -> bool:
+def lives(process: psutil.Process) -> bool:
     """Whether it is there and no zombie."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
@@ -119,7 +119,7 @@ def test_a_dead_server_means_gone_places_and_a_new_server(tmp_path: Path) -> Non
             old = await host.start(launch("show"))
             server = psutil.Process(int(tmux(host, "display-message", "-p", "#{pid}")))
             server.kill()
-            await until(lambda: not runs(server))
+            await until(lambda: not lives(server))
             with pytest.raises(PlaceGone):
                 await host.look(old)
             new = await host.start(launch("show", "other", agent="other"))
@@ -278,7 +278,7 @@ def test_a_program_does_not_outlive_its_terminal(name: str, tmp_path: Path) -> N
             tmux(host, "kill-session", "-t", "doll")
             with pytest.raises(PlaceGone):
                 await host.look(place)
-            await until(lambda: not any(map(runs, family)))
+            await until(lambda: not any(map(lives, family)))
 
     asyncio.run(run())
 

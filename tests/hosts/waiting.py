@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+
 import koboshi.errors
 from koboshi.core.observations import ScreenSeen
 from koboshi.hosts.base import Host, Place
@@ -66,9 +68,30 @@ def content(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
+def runs(pid: int) -> bool:
+    """Whether it is there and no zombie."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@contextmanager
+def bystander() -> Iterator[int]:
+    """A process that looks like one of a run, and is none: its pid."""
+    command = program("show", "bystander")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, process_group=0) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
 @contextmanager
 def kept(socket: str, state_dir: Path, *argv: str) -> Iterator[subprocess.Popen[str]]:
-    """Another process that keeps an agent in tmux (or, for the socket `pty`, without), looking."""
+    """Another process that keeps an agent in tmux (or by the host the socket names), looking."""
     source = Path(koboshi.errors.__file__).parent.parent
     env = {**os.environ, "PYTHONPATH": str(source)}
     command = [*program("keeper", socket, state_dir), *argv]

@@ -181,7 +181,9 @@ def test_a_slow_terminal_is_not_typed_into() -> None:
 def test_a_terminal_that_is_gone_is_an_outcome() -> None:
     """Not an exception."""
     bench, action = asked()
-    bench.run(bench.host.forget(bench.hands.place))  # type: ignore[arg-type]
+    place = bench.hands.at_place(1)
+    bench.run(bench.host.end(place, force=True))
+    bench.run(bench.host.forget(place))
 
     assert (bench.perform(action).ending, bench.sent) == (Ending.FAILED, [])
 

@@ -221,8 +221,8 @@ class PtyHost:
         room.terminal.write(data.encode())
 
     async def end(self, place: Place, *, force: bool) -> None:
-        """Signal the program's process group."""
-        self._room(place).folder.end(force=force)
+        """Signal all processes of the run."""
+        await asyncio.to_thread(self._room(place).folder.end, force=force)
 
     async def forget(self, place: Place) -> None:
         """Remove an ended terminal."""
@@ -237,7 +237,7 @@ class PtyHost:
         """End all agents: SIGTERM, and after a few seconds SIGKILL."""
         rooms, self._rooms = list(self._rooms.values()), {}
         for room in rooms:
-            room.folder.end(force=False)
+            await asyncio.to_thread(room.folder.end, force=False)
         await asyncio.gather(*map(leave, rooms))
         if self._folders:
             shutil.rmtree(self._folders, ignore_errors=True)
@@ -294,13 +294,14 @@ async def leave(room: Room) -> None:
         async with asyncio.timeout(CLOSE_PATIENCE):
             await room.recorder.wait()
     except TimeoutError:
-        room.folder.end(force=True)
+        await asyncio.to_thread(room.folder.end, force=True)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_PATIENCE):
                 await room.recorder.wait()
     if room.recorder.returncode is None:  # nothing was started, or it cannot be killed
         room.recorder.kill()
         await room.recorder.wait()
+    await asyncio.to_thread(room.folder.end, force=True)  # what outlived it
     room.terminal.close()
     room.folder.remove()
 

@@ -1,9 +1,10 @@
 """Start one program in this terminal, wait for it, and write down how it ended.
 
-Run by a host as ``python -I -S -X utf8 recorder.py FOLDER``. Three files in FOLDER tell the story:
+Run by a host as ``python -I -S -X utf8 recorder.py FOLDER``; with ``detached`` behind it there is
+no terminal, and we leave the host's own children first. Three files in FOLDER tell the story:
 
 - ``launch.json``: what to start; the host writes it last, we delete it (it holds an environment)
-- ``child.json``:  the program runs: its pid and when that process was born
+- ``child.json``:  the program runs: its pid, its mark, when it was born; and who we are
 - ``status.json``: the program ended: exit code or signal; or it never started: an error
 
 Standard library only, and nothing of koboshi: it runs outside our environment and outlives us.
@@ -49,12 +50,17 @@ IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 STOPPED_BY_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
-def main(folder: str) -> int:
+def main(folder: str, *, detached: bool = False) -> int:
     """Tell the whole story once; returns the exit code by a shell's convention."""
     for number in SURVIVED:
         signal.signal(number, signal.SIG_IGN)
+    if detached and os.fork():
+        return 0
     signals = open_signals()
-    own_terminal()
+    if detached:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # no terminal can be lost
+    else:
+        own_terminal()
     launch = read_launch(folder)
     if launch is None:
         tell(folder, "status.json", {"error": "the host never said what to start"})
@@ -64,10 +70,24 @@ def main(folder: str) -> int:
         os.waitpid(pid, 0)
         tell(folder, "status.json", {"error": error})
         return 127
-    tell(folder, "child.json", {"pid": pid, "born": born(pid), "started": time.time()})
+    began = time.monotonic()
+    tell(folder, "child.json", identity(pid, launch))
     code, killer = decode(wait(pid, signals))
-    tell(folder, "status.json", {"pid": pid, "code": code, "signal": killer, "ended": utc()})
+    end = {"pid": pid, "code": code, "signal": killer, "ended": utc()}
+    tell(folder, "status.json", {**end, "seconds": round(time.monotonic() - began, 3)})
     return code if code is not None else 128 + (killer or 0)
+
+
+def identity(pid: int, launch: dict[str, Any]) -> dict[str, Any]:
+    """By what the program, and whatever it starts, will be known."""
+    return {
+        "pid": pid,
+        "born": born(pid),
+        "started": time.time(),
+        "mark": launch["env"].get("KOBOSHI_RUN", ""),
+        "recorder": os.getpid(),
+        "recorder_born": born(os.getpid()),
+    }
 
 
 def own_terminal() -> None:
@@ -113,7 +133,8 @@ def become(launch: dict[str, Any], write_end: int) -> NoReturn:
     """
     try:
         os.setpgid(0, 0)
-        os.tcsetpgrp(0, os.getpid())  # SIGTTOU is still ignored here, else this would stop us
+        if os.isatty(0):
+            os.tcsetpgrp(0, os.getpid())  # SIGTTOU is still ignored here, else we would stop
         for number in (*WAKING, *SURVIVED, *IGNORED_BY_PYTHON):
             signal.signal(number, signal.SIG_DFL)
         kept = {name: os.environ[name] for name in launch["keep"] if name in os.environ}
@@ -236,4 +257,4 @@ def write(folder: str, name: str, record: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], detached="detached" in sys.argv[2:]))

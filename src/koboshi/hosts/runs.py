@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import secrets
 import shutil
-import signal
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 from koboshi.errors import HostError
 from koboshi.hosts import recorder
+from koboshi.hosts.trees import MARK, Child, end_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,47 +30,17 @@ if TYPE_CHECKING:
 START_PATIENCE = 20.0
 
 #: Of the terminal koboshi itself runs in, not of the agent's.
-FOREIGN = ("TMUX", "TMUX_PANE", "STY", "WINDOW", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION")
+FOREIGN = (
+    MARK,
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+    "WINDOW",
+    "TERM",
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+)
 FOREIGN_SIZE = ("LINES", "COLUMNS")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Child:
-    """The agent's process: a pid and what tells it from a later process with the same pid."""
-
-    pid: int
-    born: int | None
-    started: float
-
-    def running(self) -> bool:
-        """Whether exactly this process is there and not yet a zombie."""
-        if not self._same():
-            return False
-        try:
-            return psutil.Process(self.pid).status() != psutil.STATUS_ZOMBIE
-        except psutil.Error:
-            return False
-
-    def signal(self, number: int) -> None:
-        """Signal its process group; nothing happens when the process is gone."""
-        if not self.running():
-            return
-        try:
-            os.killpg(self.pid, number)
-        except ProcessLookupError:
-            return
-        except PermissionError as error:
-            message = f"may not signal process group {self.pid}"
-            raise HostError(message) from error
-
-    def _same(self) -> bool:
-        if self.born is not None:
-            return recorder.born(self.pid) == self.born
-        try:
-            # No /proc: a clock that was set in between makes us refuse, never hit a stranger.
-            return abs(psutil.Process(self.pid).create_time() - self.started) < 5  # noqa: PLR2004
-        except psutil.Error:
-            return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +50,7 @@ class Ended:
     code: int | None = None
     signal: int | None = None
     error: str = ""
+    seconds: float | None = None  #: how long it ran
 
 
 class RunFolder:
@@ -100,10 +68,10 @@ class RunFolder:
         path.mkdir(mode=0o700)
         return cls(path)
 
-    def command(self) -> tuple[str, ...]:
-        """The argv of the recorder."""
+    def command(self, *words: str) -> tuple[str, ...]:
+        """The argv of the recorder; `words` are options of its own."""
         options = ("-I", "-S", "-X", "utf8")
-        return (sys.executable, *options, recorder.__file__, str(self.path))
+        return (sys.executable, *options, recorder.__file__, str(self.path), *words)
 
     def release(
         self, launch: Launch, env: Mapping[str, str], *, keep: tuple[str, ...] = ()
@@ -115,7 +83,7 @@ class RunFolder:
             {
                 "argv": list(launch.argv),
                 "cwd": launch.cwd,
-                "env": dict(env),
+                "env": {**env, MARK: self._mark(launch)},
                 "keep": [name for name in keep if name not in launch.env],
             },
         )
@@ -147,18 +115,25 @@ class RunFolder:
         if record is None:
             return None
         return Ended(
-            code=record.get("code"), signal=record.get("signal"), error=record.get("error", "")
+            code=record.get("code"),
+            signal=record.get("signal"),
+            error=record.get("error", ""),
+            seconds=record.get("seconds"),
         )
 
     def end(self, *, force: bool) -> None:
-        """Signal the program's process group, unless it has ended."""
+        """Signal all processes of the run; what outlived the program too."""
         child = self.child()
-        if child and self.ended() is None:
-            child.signal(signal.SIGKILL if force else signal.SIGTERM)
+        if child:
+            end_tree(child, force=force)
 
     def remove(self) -> None:
         """Delete the folder."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+    def _mark(self, launch: Launch) -> str:
+        """What every process of this run carries, and no other ever will."""
+        return f"{launch.agent}/{launch.run}/{self.path.name[-8:]}"
 
     def _read(self, name: str) -> dict[str, Any] | None:
         try:

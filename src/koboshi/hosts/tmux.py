@@ -26,6 +26,7 @@ from koboshi.hosts.base import Place
 from koboshi.hosts.control import ConnectionLost, ControlClient
 from koboshi.hosts.panes import Pane, done
 from koboshi.hosts.runs import RunFolder, agent_env, slug, with_utf8
+from koboshi.hosts.trees import MARK
 
 if TYPE_CHECKING:
     from koboshi.hosts.base import Keystroke, Launch
@@ -117,9 +118,9 @@ class TmuxHost:
         done(await client.ask(*commands))
 
     async def end(self, place: Place, *, force: bool) -> None:
-        """Signal the agent's own process group; a pid that now belongs to another is never hit."""
+        """Signal all processes of the run; a pid that now belongs to another is never hit."""
         _, pane = await self._reach(place)
-        self._folder(pane).end(force=force)
+        await asyncio.to_thread(self._folder(pane).end, force=force)
 
     async def forget(self, place: Place) -> None:
         """Remove the pane of an ended program, and its record."""
@@ -140,7 +141,7 @@ class TmuxHost:
         """Kill our server with every agent in it and remove its socket: for tests, uninstalling."""
         folders = [self._folder(pane) for pane in await self._panes()]
         for folder in folders:
-            folder.end(force=True)
+            await asyncio.to_thread(folder.end, force=True)
         client = await self._connect()
         (reply,) = await client.ask(("display-message", "-p", panes.SERVER_FORMAT))
         pid, _, socket = reply.text.partition(panes.SEPARATOR)
@@ -251,8 +252,12 @@ class TmuxHost:
 
 
 def client_env() -> dict[str, str]:
-    """Our environment for the tmux client, which refuses to attach from inside another tmux."""
-    return with_utf8({k: v for k, v in os.environ.items() if k not in ("TMUX", "TMUX_PANE")})
+    """Our environment for the tmux client, which refuses to attach from inside another tmux.
+
+    Without the mark of a run: a server started from inside an agent must not end with that agent.
+    """
+    unwanted = ("TMUX", "TMUX_PANE", MARK)
+    return with_utf8({k: v for k, v in os.environ.items() if k not in unwanted})
 
 
 async def stop_server(pid: int) -> None:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, PlaceGone
-from koboshi.hosts.base import Place, Text
+from koboshi.hosts import keys
+from koboshi.hosts.base import Key, Place, Text
+from koboshi.hosts.panes import check
 
 from .outside import Outside
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from .runtime import FakeRuntime
 
 SIGTERM, SIGKILL = 15, 9
+SCRIPTED = "scripted"  #: the only program that is installed here
 _COLS, _ROWS = 100, 30
 
 
@@ -73,27 +76,32 @@ class FakeHost:
         self._random = random or Random(0)
         self._outside = outside or Outside()
         self._terminals: list[Terminal] = []
+        self._opened = 0
         self._frames: tuple[str, str] = ("", "")
 
     # -- the verbs ------------------------------------------------------------------------------
 
     async def start(self, launch: Launch) -> Place:
         """Start the scripted agent in a new terminal."""
+        check(launch)
         await self._reach()
-        if any(t.place.run == launch.run for t in self._terminals):
-            raise HostError(f"expected a new run of {launch.agent!r}, and {launch.run} is there")
+        agent, run = launch.agent, launch.run
+        if any((t.place.agent, t.place.run) == (agent, run) for t in self._terminals):
+            raise HostError(f"run {run} of {agent!r} already has a terminal")
+        if launch.argv[0] != SCRIPTED:
+            raise HostError(f"No such file or directory: {launch.argv[0]!r}")
         self._launch(launch.argv)
-        place = Place(
-            id=f"%{launch.run}", agent=launch.agent, run=launch.run, pid=launch.run, own=self.own
-        )
+        self._opened += 1
+        place = Place(id=f"%{self._opened}", agent=agent, run=run, pid=run, own=self.own)
         self._terminals.append(Terminal(place=place))
         self._outside.after()
         return place
 
-    async def find(self, agent: str) -> tuple[Place, ...]:  # noqa: ARG002
-        """All terminals that can be seen."""
+    async def find(self, agent: str) -> tuple[Place, ...]:
+        """All terminals of that agent, oldest run first."""
         await self._reach()
-        return tuple(t.place for t in self._terminals)
+        mine = (t.place for t in self._terminals if t.place.agent == agent)
+        return tuple(sorted(mine, key=lambda place: place.run))
 
     async def look(self, place: Place) -> ScreenSeen:
         """What the terminal shows at the moment of the look; a slow host delivers it later."""
@@ -104,9 +112,13 @@ class FakeHost:
 
     async def type(self, place: Place, strokes: tuple[Keystroke, ...]) -> None:
         """Keys go to whatever is in the foreground."""
+        for stroke in strokes:
+            _ = keys.encode(stroke.name) if isinstance(stroke, Key) else keys.paste(stroke.text)
         self.on_type(strokes)  # the laws hold at the moment the keys leave the supervisor
         await self._reach()
         terminal = self._terminal(place)
+        if self.own and not self._lives(terminal):
+            raise HostError(f"run {place.run} of {place.agent!r} has ended, nothing can be typed")
         for stroke in strokes:
             self._press(terminal, stroke)
         self._outside.after()
@@ -115,15 +127,17 @@ class FakeHost:
         """A signal."""
         self.on_end(force)
         await self._reach()
-        self._terminal(place)
-        if self.alive:
+        if self._lives(self._terminal(place)):
             self.agent.end(SIGKILL if force else SIGTERM)
         self._outside.after()
 
     async def forget(self, place: Place) -> None:
         """Remove an ended terminal."""
         await self._reach()
-        self._terminals = [t for t in self._terminals if t.place.run != place.run]
+        terminal = self._terminal(place)
+        if self.own and self._lives(terminal):
+            raise HostError(f"run {place.run} of {place.agent!r} still runs", hint="end it first")
+        self._terminals.remove(terminal)
         self._outside.after()
 
     async def close(self) -> None:
@@ -230,16 +244,20 @@ class FakeHost:
             line, terminal.line = terminal.line, ""
             self.agent.person_draft = ""
             words = shlex.split(line)
-            if words[:1] == ["scripted"]:
+            if words[:1] == [SCRIPTED]:
                 self._launch(tuple(words))
         elif len(stroke.name) == 1:
             terminal.line += stroke.name
 
     def _terminal(self, place: Place) -> Terminal:
         for terminal in self._terminals:
-            if terminal.place.id == place.id:
+            if (terminal.place.id, terminal.place.agent) == (place.id, place.agent):
                 return terminal
-        raise PlaceGone(f"expected the terminal {place.id!r}, and it is not there")
+        raise PlaceGone(f"terminal {place.id} of {place.agent!r} is gone")
+
+    def _lives(self, terminal: Terminal) -> bool:
+        """Whether the agent runs, and there: it lives in the newest terminal."""
+        return self.alive and terminal is self._terminals[-1]
 
     async def _reach(self) -> None:
         self._outside.before()

@@ -1,6 +1,6 @@
 """A supervisor in small: start an agent, print its place, and look for ever.
 
-Arguments: tmux socket or `pty`, state folder, then the agent's argv.
+Arguments: tmux socket, `pty` or `headless`, state folder, then the agent's argv.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from koboshi.hosts.base import Host, Launch
+from koboshi.hosts.headless import HeadlessHost
 from koboshi.hosts.pty import PtyHost
 from koboshi.hosts.tmux import TmuxHost
 
@@ -20,6 +21,8 @@ async def keep(socket: str, state_dir: str, *argv: str) -> None:
     host: Host = TmuxHost(socket=socket, state_dir=Path(state_dir))
     if socket == "pty":
         host = PtyHost()
+    if socket == "headless":
+        host = HeadlessHost(state_dir=Path(state_dir))
     place = await host.start(Launch(agent="kept", run=1, argv=argv, cwd=state_dir))
     sys.stdout.write(json.dumps({"id": place.id, "pid": place.pid}) + "\n")
     sys.stdout.flush()
