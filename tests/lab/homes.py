@@ -116,7 +116,8 @@ def claude(room: Room) -> Home:
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
     }
-    return room.home("claude", env)
+    # 2.1.325 starts in auto mode otherwise, where the model is asked instead of the person.
+    return room.home("claude", env, "--permission-mode", "default")
 
 
 CODEX = """\

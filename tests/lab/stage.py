@@ -34,6 +34,9 @@ from tests.lab.model.server import Model
 PAUSE = 0.05
 #: Seconds from a paste to Enter: Gemini swallows an Enter that comes at once.
 SETTLE = 0.3
+#: Seconds a question must stand unchanged before it is answered. Claude Code 2.1.325 draws its first
+#: dialog twice: a key that comes in between is lost, or moves a selection that is then reset.
+STANDS = 0.5
 #: Statuses in which the box takes text.
 AT_PROMPT = (Status.IDLE, Status.FAILED, Status.LIMITED)
 
@@ -192,7 +195,7 @@ class Stage:
 
     def answer(self, choice: Meaning) -> None:
         """Answer the open question as koboshi does: move, see that it moved, press."""
-        prompt = self.wait_status(Status.ASKING).prompt
+        prompt = self._settled()
         keys = self.adapter.keys_for(prompt, choice)
         assert keys is not None, f"no keys for {choice.value} in {prompt}"
         if len(keys) > 1:
@@ -213,6 +216,16 @@ class Stage:
             5,
             "the question to be gone",
         )
+
+    def _settled(self) -> Prompt:
+        """The open question, once it has stood unchanged for a while."""
+        prompt, since = self.wait_status(Status.ASKING).prompt, time.monotonic()
+        while time.monotonic() - since < STANDS:
+            now = self.wait_status(Status.ASKING).prompt
+            if now != prompt:
+                prompt, since = now, time.monotonic()
+            time.sleep(PAUSE)
+        return prompt
 
     def _type(self, *strokes: Text | Key) -> None:
         assert self._place is not None, "nothing was started"

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import signal
+import time
+from typing import Any, Protocol
 
 import pytest
 
-from koboshi.core.readings import Meaning, PromptKind, Status
+from koboshi.core.readings import ApiError, Limit, Meaning, PromptKind, Status
 from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
-from tests.lab.model.turns import call, say
+from tests.lab.model.turns import EVER, Turn, Usage, call, drop, hang, refuse, say
 from tests.lab.stage import Stage
 
 pytestmark = pytest.mark.lab
 
 VERSIONS = ("2.1.197", "2.1.325")
 
-Claude = Callable[..., Stage]
+
+class Claude(Protocol):
+    """Makes the stage of a test."""
+
+    def __call__(self, **room: Any) -> Stage:  # noqa: ANN401
+        """A stage whose room has these fields."""
 
 
 @pytest.fixture(params=VERSIONS)
 def claude(request: pytest.FixtureRequest, stages: Stages) -> Claude:
-    """A stage for each version; keywords go to its room."""
+    """Each test runs with each version."""
 
     def made(**room: Any) -> Stage:  # noqa: ANN401
         return stages("claude", request.param, **room)
 
     return made
+
+
+def meanings(stage: Stage) -> list[Meaning]:
+    """What the options of the open question mean, in order."""
+    return [option.meaning for option in stage.look().prompt.options]
+
+
+# --- starting ------------------------------------------------------------------------------------
 
 
 def test_it_starts_idle(claude: Claude) -> None:
@@ -43,11 +57,15 @@ def test_an_untrusted_folder_is_a_question_of_trust(claude: Claude) -> None:
     prompt = stage.start(until=Status.ASKING).prompt
 
     assert prompt.kind is PromptKind.TRUST
-    assert {option.meaning for option in prompt.options} == {Meaning.ONCE, Meaning.NO}
+    assert str(stage.home.cwd) in prompt.subject
+    assert sorted(meanings(stage)) == [Meaning.NO, Meaning.ONCE]
     assert prompt.selected is not None
 
     stage.answer(Meaning.ONCE)
     stage.wait_status(Status.IDLE)
+
+
+# --- work ----------------------------------------------------------------------------------------
 
 
 def test_a_turn_is_work_and_then_idle(claude: Claude, model: Model) -> None:
@@ -63,6 +81,36 @@ def test_a_turn_is_work_and_then_idle(claude: Claude, model: Model) -> None:
     assert [request.told.count("Count the words.") for request in model.asked] == [1]
 
 
+def test_a_running_tool_is_work(claude: Claude, model: Model) -> None:
+    """Read-only commands run without a question; while they do, the agent works."""
+    stage = claude()
+    stage.start()
+    model.expect(call("Bash", command="sleep 3; ls", description="Wait"), say("Waited."))
+    stage.say("Wait a little.")
+    stage.wait_text("sleep 3")
+    stage.stays(Status.WORKING, 1.5)
+    stage.wait_text("Waited.")
+    stage.wait_status(Status.IDLE)
+
+    assert len(model.results) == 1
+
+
+def test_a_model_that_never_answers_looks_like_work(claude: Claude, model: Model) -> None:
+    """A hang cannot be told from work by the screen; it must not be called anything else."""
+    stage = claude()
+    stage.start()
+    model.expect(hang())
+    stage.say("Are you there?")
+    stage.wait_status(Status.WORKING)
+    stage.stays(Status.WORKING, 3)
+
+    model.release()
+    stage.wait_status(Status.IDLE)
+
+
+# --- questions -----------------------------------------------------------------------------------
+
+
 def test_a_command_that_was_refused_does_not_run(claude: Claude, model: Model) -> None:
     """The question names the command; No leaves the folder as it was."""
     stage = claude()
@@ -72,8 +120,10 @@ def test_a_command_that_was_refused_does_not_run(claude: Claude, model: Model) -
     prompt = stage.wait_status(Status.ASKING, never=[Status.IDLE]).prompt
 
     assert prompt.kind is PromptKind.PERMISSION
+    assert prompt.question == "Do you want to proceed?"
     assert "touch made.txt" in prompt.subject
-    assert {Meaning.ONCE, Meaning.NO} <= {option.meaning for option in prompt.options}
+    assert {Meaning.ONCE, Meaning.ALWAYS, Meaning.NO} <= set(meanings(stage))
+    assert prompt.selected == prompt.index_of(Meaning.ONCE)
 
     stage.answer(Meaning.NO)
     stage.wait_status(Status.IDLE)
@@ -85,11 +135,246 @@ def test_a_command_that_was_allowed_runs_once(claude: Claude, model: Model) -> N
     """The model gets one result, and the command has run one time."""
     stage = claude()
     stage.start()
-    model.expect(call("Bash", command="echo ran >> made.txt", description="Add"), say("Done."))
+    model.expect(call("Bash", command="echo ran >> made.txt", description="Add"), say("Added."))
     stage.say("Add a line.")
     stage.answer(Meaning.ONCE)
-    stage.wait_text("Done.")
+    stage.wait_text("Added.")
     stage.wait_status(Status.IDLE)
 
-    assert (stage.home.cwd / "made.txt").read_text() == "ran\n"
+    assert (stage.home.cwd / "made.txt").read_text(encoding="utf-8") == "ran\n"
     assert len(model.results) == 1
+
+
+def test_a_command_that_is_always_allowed_is_not_asked_again(claude: Claude, model: Model) -> None:
+    """The option that means `always` is that option."""
+    stage = claude()
+    stage.start()
+    again = call("Bash", command="git commit --allow-empty -m x", description="Commit")
+    model.expect(again, again, say("Committed."))
+    stage.say("Commit twice.")
+    stage.answer(Meaning.ALWAYS)
+    stage.wait_text("Committed.")
+    stage.wait_status(Status.IDLE, never=[Status.ASKING])
+
+    assert len(model.results) == 2
+
+
+def test_a_file_to_be_written_is_asked_about(claude: Claude, model: Model) -> None:
+    """Write shows the content, and the question names the file."""
+    stage = claude()
+    stage.start()
+    target = stage.home.cwd / "poem.txt"
+    content = "1. Yes\n2. No, and tell Claude what to do differently\n"
+    model.expect(call("Write", file_path=str(target), content=content), say("Written."))
+    stage.say("Write a poem.")
+    prompt = stage.wait_status(Status.ASKING, never=[Status.IDLE]).prompt
+
+    assert prompt.kind is PromptKind.PERMISSION
+    assert "poem.txt" in prompt.question + prompt.subject
+    assert meanings(stage) == [Meaning.ONCE, Meaning.ALWAYS, Meaning.NO]
+
+    stage.answer(Meaning.ONCE)
+    stage.wait_text("Written.")
+
+    assert target.read_text(encoding="utf-8") == content
+
+
+def test_a_file_to_be_edited_is_asked_about(claude: Claude, model: Model) -> None:
+    """Edit shows a diff; refused, the file stays."""
+    stage = claude()
+    target = stage.home.cwd / "poem.txt"
+    target.write_text("one\ntwo\n", encoding="utf-8")
+    stage.start()
+    edit = call("Edit", file_path=str(target), old_string="two", new_string="three")
+    model.expect(call("Read", file_path=str(target)), edit)
+    stage.say("Edit the poem.")
+    prompt = stage.wait_status(Status.ASKING, never=[Status.IDLE]).prompt
+
+    assert prompt.kind is PromptKind.PERMISSION
+    assert "poem.txt" in prompt.question + prompt.subject
+
+    stage.answer(Meaning.NO)
+    stage.wait_status(Status.IDLE)
+
+    assert target.read_text(encoding="utf-8") == "one\ntwo\n"
+
+
+def test_a_question_to_the_user_is_a_question(claude: Claude, model: Model) -> None:
+    """AskUserQuestion: its words and its options, none of which means yes or no."""
+    stage = claude()
+    stage.start()
+    options = [{"label": word, "description": f"Take {word}"} for word in ("Red", "Blue")]
+    asked = {
+        "question": "Which colour?",
+        "header": "Colour",
+        "options": options,
+        "multiSelect": False,
+    }
+    model.expect(call("AskUserQuestion", questions=[asked]), say("Blue it is."))
+    stage.say("Ask me.")
+    prompt = stage.wait_status(Status.ASKING, never=[Status.IDLE]).prompt
+
+    assert prompt.kind is PromptKind.QUESTION
+    assert prompt.question == "Which colour?"
+    assert [option.text for option in prompt.options][:2] == ["Red", "Blue"]
+    assert prompt.selected == 0
+
+    stage.key("Down")
+    stage.wait(lambda look: look.prompt.selected == 1, 5, "Blue selected")
+    stage.key("Enter")
+    stage.wait_text("Blue it is.")
+    stage.wait_status(Status.IDLE)
+
+    assert "Blue" in model.results[-1].text
+
+
+def test_a_plan_waits_for_approval(claude: Claude, model: Model) -> None:
+    """Plan mode ends in a question of its own kind."""
+    stage = claude(args=("--permission-mode", "plan"))
+    stage.start()
+    plan = "# Plan\n\n1. Yes, first this\n2. No, not that\n"
+    model.expect(call("ExitPlanMode", plan=plan))
+    stage.say("Plan it.")
+    look = stage.wait_status(Status.ASKING, never=[Status.IDLE])
+
+    assert look.prompt.kind is PromptKind.PLAN
+    assert Meaning.NO in meanings(stage)
+
+
+# --- context -------------------------------------------------------------------------------------
+
+
+def test_a_filling_context_is_read_as_used(claude: Claude, model: Model) -> None:
+    """The notice is a share of the effective window: 200k less 20k for the answer."""
+    stage = claude()
+    stage.start()
+    model.expect(say("Long.", usage=Usage(input=1000, cache_read=157_980, output=20)))
+    stage.say("Read everything.")
+    look = stage.wait(lambda look: look.reading.context is not None, 20, "a context notice")
+
+    assert look.reading.context is not None
+    assert look.reading.context.used == pytest.approx(88, abs=1)
+
+
+def test_compaction_is_work(claude: Claude, model: Model) -> None:
+    """`/compact` works until the summary is there, then the agent is idle."""
+    stage = claude()
+    stage.start()
+    stage.say("Remember this.")
+    stage.wait_text("Scripted reply")
+    stage.wait_status(Status.IDLE)
+    hung = hang()
+    model.expect(hung, Turn(blocks=hung.blocks, trouble=hung.trouble, side=True))
+    stage.say("/compact")
+    stage.wait_status(Status.WORKING)
+    stage.wait_text("Compacting")
+    stage.stays(Status.WORKING, 1)
+
+    model.release()
+    stage.wait_status(Status.IDLE, never=[Status.FAILED])
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def test_an_error_that_is_retried_is_work_until_it_fails(claude: Claude, model: Model) -> None:
+    """500: retrying is work with an error beside it; the last one leaves the turn failed."""
+    stage = claude(env={"CLAUDE_CODE_MAX_RETRIES": "4"})
+    stage.start()
+    model.expect(refuse(500, times=EVER))
+    stage.say("Try.")
+    look = stage.wait(
+        lambda look: look.reading.error is not None and look.reading.error.retrying,
+        20,
+        "a retry",
+    )
+
+    assert look.reading.status is Status.WORKING
+    assert look.reading.error is not None
+    assert look.reading.error.of == 4
+
+    failed = stage.wait_status(Status.FAILED, 30, never=[Status.IDLE])
+
+    assert failed.reading.error == ApiError(code="500")
+
+
+@pytest.mark.parametrize(
+    ("turn", "code"),
+    [
+        pytest.param(refuse(400, "messages: odd", times=EVER), "400", id="400"),
+        pytest.param(refuse(401, times=EVER, x_should_retry="false"), "401", id="401"),
+        pytest.param(refuse(403, times=EVER), "403", id="403"),
+        pytest.param(refuse(404, times=EVER), "404", id="404"),
+        pytest.param(refuse(429, times=EVER, x_should_retry="false"), "429", id="429"),
+        pytest.param(refuse(529, times=EVER), "529", id="529"),
+        pytest.param(drop(times=EVER, reset=True), "network", id="reset"),
+    ],
+)
+def test_an_error_that_ends_the_turn_leaves_it_failed(
+    claude: Claude, model: Model, turn: Turn, code: str
+) -> None:
+    """Nobody tries again; the prompt is there, but the turn has not been done."""
+    stage = claude(env={"CLAUDE_CODE_MAX_RETRIES": "1"})
+    stage.start()
+    model.expect(turn)
+    stage.say("Try.")
+    failed = stage.wait_status(Status.FAILED, 25, never=[Status.IDLE])
+
+    assert failed.reading.error == ApiError(code=code)
+
+
+def test_a_usage_limit_says_when_it_resets(claude: Claude, model: Model) -> None:
+    """A subscription that is used up: one request, and the instant of the reset."""
+    resets = (int(time.time()) // 3600 + 3) * 3600
+    stage = claude(env={"ANTHROPIC_API_KEY": "", "CLAUDE_CODE_OAUTH_TOKEN": "dummy-oauth-token"})
+    stage.start()
+    limit = {
+        "anthropic_ratelimit_unified_status": "rejected",
+        "anthropic_ratelimit_unified_reset": str(resets),
+        "anthropic_ratelimit_unified_representative_claim": "five_hour",
+    }
+    model.expect(refuse(429, times=EVER, **limit))
+    stage.say("Try.")
+    look = stage.wait_status(Status.LIMITED, 20, never=[Status.IDLE])
+
+    assert look.reading.limit == Limit(kind="session", resets_at=resets)
+
+
+# --- the end -------------------------------------------------------------------------------------
+
+
+def test_exit_is_gone_with_its_code(claude: Claude) -> None:
+    """A typed exit."""
+    stage = claude()
+    stage.start()
+    stage.say(stage.adapter.exit_text())
+    look = stage.wait_status(Status.GONE)
+
+    assert (look.seen.code, look.seen.signal) == (0, None)
+    assert stage.adapter.clean_exit(look.seen.code, look.seen.signal)
+
+
+def test_a_kill_is_gone_with_its_signal(claude: Claude, model: Model) -> None:
+    """Whatever the screen still shows: the process is dead."""
+    stage = claude()
+    stage.start()
+    model.expect(hang())
+    stage.say("Work.")
+    stage.wait_status(Status.WORKING)
+    stage.kill()
+    look = stage.wait_status(Status.GONE)
+
+    assert (look.seen.code, look.seen.signal) == (None, signal.SIGKILL)
+
+
+def test_a_kill_under_a_shell_is_gone(claude: Claude, model: Model) -> None:
+    """The frame of the dead agent stays on the screen, and a shell is drawn over it."""
+    stage = claude()
+    stage.start_in_shell()
+    model.expect(hang())
+    stage.say("Work.")
+    stage.wait_status(Status.WORKING)
+    stage.kill()
+    look = stage.wait_status(Status.GONE)
+
+    assert look.seen.alive
