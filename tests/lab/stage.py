@@ -34,8 +34,9 @@ from tests.lab.model.server import Model
 PAUSE = 0.05
 #: Seconds from a paste to Enter: Gemini swallows an Enter that comes at once.
 SETTLE = 0.3
-#: Seconds a question must stand unchanged before it is answered. Claude Code 2.1.325 draws its first
-#: dialog twice: a key that comes in between is lost, or moves a selection that is then reset.
+#: Seconds a question must stand unchanged before it is answered. Claude Code 2.1.325 draws its
+#: first dialog twice (a key in between is lost, or moves a selection that is then reset) and takes
+#: no Enter in the first moments of any dialog.
 STANDS = 0.5
 #: Statuses in which the box takes text.
 AT_PROMPT = (Status.IDLE, Status.FAILED, Status.LIMITED)
@@ -53,6 +54,11 @@ class Look:
         """The question; there must be one."""
         assert self.reading.prompt is not None, shown(self)
         return self.reading.prompt
+
+    @property
+    def meanings(self) -> tuple[Meaning, ...]:
+        """What the options of the question mean, in order."""
+        return tuple(option.meaning for option in self.prompt.options)
 
 
 class Stage:
@@ -195,7 +201,7 @@ class Stage:
 
     def answer(self, choice: Meaning) -> None:
         """Answer the open question as koboshi does: move, see that it moved, press."""
-        prompt = self._settled()
+        prompt = self.settled()
         keys = self.adapter.keys_for(prompt, choice)
         assert keys is not None, f"no keys for {choice.value} in {prompt}"
         if len(keys) > 1:
@@ -217,7 +223,7 @@ class Stage:
             "the question to be gone",
         )
 
-    def _settled(self) -> Prompt:
+    def settled(self) -> Prompt:
         """The open question, once it has stood unchanged for a while."""
         prompt, since = self.wait_status(Status.ASKING).prompt, time.monotonic()
         while time.monotonic() - since < STANDS:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 import time
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
-from koboshi.core.readings import ApiError, Limit, Meaning, PromptKind, Status
+from koboshi.core.readings import ApiError, Meaning, PromptKind, Status
 from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
 from tests.lab.model.turns import EVER, Turn, Usage, call, drop, hang, refuse, say
@@ -36,11 +39,6 @@ def claude(request: pytest.FixtureRequest, stages: Stages) -> Claude:
     return made
 
 
-def meanings(stage: Stage) -> list[Meaning]:
-    """What the options of the open question mean, in order."""
-    return [option.meaning for option in stage.look().prompt.options]
-
-
 # --- starting ------------------------------------------------------------------------------------
 
 
@@ -58,7 +56,7 @@ def test_an_untrusted_folder_is_a_question_of_trust(claude: Claude) -> None:
 
     assert prompt.kind is PromptKind.TRUST
     assert str(stage.home.cwd) in prompt.subject
-    assert sorted(meanings(stage)) == [Meaning.NO, Meaning.ONCE]
+    assert sorted(stage.look().meanings) == [Meaning.NO, Meaning.ONCE]
     assert prompt.selected is not None
 
     stage.answer(Meaning.ONCE)
@@ -122,7 +120,7 @@ def test_a_command_that_was_refused_does_not_run(claude: Claude, model: Model) -
     assert prompt.kind is PromptKind.PERMISSION
     assert prompt.question == "Do you want to proceed?"
     assert "touch made.txt" in prompt.subject
-    assert {Meaning.ONCE, Meaning.ALWAYS, Meaning.NO} <= set(meanings(stage))
+    assert {Meaning.ONCE, Meaning.ALWAYS, Meaning.NO} <= set(stage.look().meanings)
     assert prompt.selected == prompt.index_of(Meaning.ONCE)
 
     stage.answer(Meaning.NO)
@@ -171,7 +169,7 @@ def test_a_file_to_be_written_is_asked_about(claude: Claude, model: Model) -> No
 
     assert prompt.kind is PromptKind.PERMISSION
     assert "poem.txt" in prompt.question + prompt.subject
-    assert meanings(stage) == [Meaning.ONCE, Meaning.ALWAYS, Meaning.NO]
+    assert stage.look().meanings == (Meaning.ONCE, Meaning.ALWAYS, Meaning.NO)
 
     stage.answer(Meaning.ONCE)
     stage.wait_text("Written.")
@@ -212,7 +210,8 @@ def test_a_question_to_the_user_is_a_question(claude: Claude, model: Model) -> N
     }
     model.expect(call("AskUserQuestion", questions=[asked]), say("Blue it is."))
     stage.say("Ask me.")
-    prompt = stage.wait_status(Status.ASKING, never=[Status.IDLE]).prompt
+    stage.wait_status(Status.ASKING, never=[Status.IDLE])
+    prompt = stage.settled()
 
     assert prompt.kind is PromptKind.QUESTION
     assert prompt.question == "Which colour?"
@@ -229,16 +228,41 @@ def test_a_question_to_the_user_is_a_question(claude: Claude, model: Model) -> N
 
 
 def test_a_plan_waits_for_approval(claude: Claude, model: Model) -> None:
-    """Plan mode ends in a question of its own kind."""
+    """Plan mode ends in a question of its own kind, however much the plan looks like one."""
     stage = claude(args=("--permission-mode", "plan"))
     stage.start()
-    plan = "# Plan\n\n1. Yes, first this\n2. No, not that\n"
-    model.expect(call("ExitPlanMode", plan=plan))
+    stage.say("Think first.")
+    stage.wait_text("Scripted reply")
+    stage.wait_status(Status.IDLE)
+    plan = plan_file(model)
+    plan.parent.mkdir(parents=True, exist_ok=True)
+    plan.write_text("# Plan\n\n1. Yes, first this\n2. No, not that\n", encoding="utf-8")
+    model.expect(call("ExitPlanMode"))
     stage.say("Plan it.")
     look = stage.wait_status(Status.ASKING, never=[Status.IDLE])
 
     assert look.prompt.kind is PromptKind.PLAN
-    assert Meaning.NO in meanings(stage)
+    assert not [option for option in look.prompt.options if option.text.startswith("Yes, first")]
+    assert Meaning.ONCE in look.meanings
+
+
+def plan_file(model: Model) -> Path:
+    """Where the agent was told to write its plan."""
+    found = re.search(r"(/[\w./-]+/\.claude/plans/[\w-]+\.md)", json.dumps(model.asked[-1].body))
+    assert found, "no plan file in what the model was told"
+    return Path(found[1])
+
+
+@pytest.mark.xfail(reason="a dialog without any footer is read as unknown: found/plan-empty")
+def test_an_empty_plan_is_a_question_too(claude: Claude, model: Model) -> None:
+    """Without a plan file the dialog is a bare Yes or No without a footer."""
+    stage = claude(args=("--permission-mode", "plan"))
+    stage.start()
+    model.expect(call("ExitPlanMode"))
+    stage.say("Plan it.")
+    stage.wait_text("Exit plan mode?")
+
+    assert stage.wait_status(Status.ASKING, 2).prompt.kind is PromptKind.PLAN
 
 
 # --- context -------------------------------------------------------------------------------------
@@ -246,7 +270,7 @@ def test_a_plan_waits_for_approval(claude: Claude, model: Model) -> None:
 
 def test_a_filling_context_is_read_as_used(claude: Claude, model: Model) -> None:
     """The notice is a share of the effective window: 200k less 20k for the answer."""
-    stage = claude()
+    stage = claude(args=("--model", "claude-sonnet-4-5"))
     stage.start()
     model.expect(say("Long.", usage=Usage(input=1000, cache_read=157_980, output=20)))
     stage.say("Read everything.")
@@ -260,9 +284,11 @@ def test_compaction_is_work(claude: Claude, model: Model) -> None:
     """`/compact` works until the summary is there, then the agent is idle."""
     stage = claude()
     stage.start()
-    stage.say("Remember this.")
-    stage.wait_text("Scripted reply")
-    stage.wait_status(Status.IDLE)
+    for word in ("this", "that"):
+        model.expect(say(f"Remembered {word}."))
+        stage.say(f"Remember {word}.")
+        stage.wait_text(f"Remembered {word}.")
+        stage.wait_status(Status.IDLE)
     hung = hang()
     model.expect(hung, Turn(blocks=hung.blocks, trouble=hung.trouble, side=True))
     stage.say("/compact")
@@ -335,9 +361,15 @@ def test_a_usage_limit_says_when_it_resets(claude: Claude, model: Model) -> None
     }
     model.expect(refuse(429, times=EVER, **limit))
     stage.say("Try.")
+    look = stage.wait(lambda look: look.reading.limit is not None, 20, "a limit")
+    if look.reading.prompt:  # 2.1.197 opens a menu by itself
+        assert look.reading.prompt.kind is PromptKind.LIMIT
+        stage.answer(Meaning.WAIT)
     look = stage.wait_status(Status.LIMITED, 20, never=[Status.IDLE])
 
-    assert look.reading.limit == Limit(kind="session", resets_at=resets)
+    assert look.reading.limit is not None
+    assert look.reading.limit.resets_at == resets
+    assert look.reading.limit.kind in ("session", "usage")  # 2.1.325: "Usage limit reached"
 
 
 # --- the end -------------------------------------------------------------------------------------
