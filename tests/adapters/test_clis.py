@@ -61,6 +61,56 @@ def test_a_dialog_typed_into_the_box_is_a_draft() -> None:
         assert draft.split() == reading.draft.split()
 
 
+THIN = "╌" * 100
+ASKED = (" Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel")
+HELD = (
+    ("rm -rf /", RULE, "Bash command", THIN, "npm test"),
+    ("rm -rf /", " " + RULE, " Bash command", " " + THIN, "npm test"),
+    ("npm test", "", "rm -rf /"),
+    ("rm -rf /", "", THIN, "npm test", THIN),
+    ("rm -rf / ▔", "Bash command", "", "  npm test"),
+)
+
+
+@pytest.mark.parametrize("command", HELD)
+@pytest.mark.parametrize("framed", [True, False])
+def test_a_command_cannot_pass_a_part_of_itself_for_the_whole(
+    command: tuple[str, ...], *, framed: bool
+) -> None:
+    """A policy compares the subject with what is allowed, word by word."""
+    if framed:
+        shown = (THIN, *(" " + row for row in command), THIN)
+    else:
+        shown = ("", *("   " + row for row in command), "")
+    reading = claude("\n".join(("● Bash", "", RULE, " Bash command", *shown, "", *ASKED)))
+
+    subject = reading.prompt.subject if reading.prompt else "rm -rf /"
+
+    assert "rm -rf /" in subject
+
+
+def test_a_command_cannot_ask_codex_question_anew() -> None:
+    """Two blank rows part a dialog from the transcript; a command may hold two, too."""
+    question = ("", "", "  Would you like to run the following command?", "")
+    options = ("", "", "› 1. Yes, proceed (y)", "  2. No, and tell Codex what to do", "")
+    rows = (*question, "  $ rm -rf /", *question, "  $ npm test", *options)
+    hint = "  Press enter to confirm or esc to cancel"
+    look = ScreenSeen(text="\n".join(("• Running", *rows, hint)), command="codex", cols=100)
+
+    prompt = adapter("codex").read(look).prompt
+
+    assert prompt is not None
+    assert prompt.subject.startswith("rm -rf /")
+
+
+def test_a_dialog_whose_top_is_out_of_sight_has_no_subject() -> None:
+    """What is left of a long command may be made to look like a short one."""
+    reading = claude("\n".join(("   x", "   Bash command", "", "   npm test", "", *ASKED)))
+
+    assert reading.prompt is not None
+    assert (reading.status, reading.prompt.subject) == (Status.ASKING, "")
+
+
 def mixed(agent: str, one: ScreenSeen, other: ScreenSeen, cut: int) -> ScreenSeen:
     """The first rows of one look above the others of another."""
     upper, lower = one.text.split("\n"), other.text.split("\n")
@@ -231,6 +281,18 @@ def test_an_error_an_agent_wrote_itself_is_an_answer() -> None:
     assert claude(text, ansi=text).status is Status.IDLE
     assert claude(text, ansi=red).status is Status.FAILED
     assert claude(text).status is Status.FAILED
+
+
+def test_a_spinner_an_agent_wrote_itself_is_an_answer() -> None:
+    """Codex answers begin as its status line does; only the program draws the hint faint."""
+    text = "› go\n\n\n• Working (3s • esc to interrupt)\n\n\n› \n\n  gpt-5 · ~/proj\n"
+    drawn = text.replace("to interrupt", "\x1b[2mto interrupt").replace(")\n", ")\x1b[0m\n")
+    seen = ScreenSeen(text=text, command="codex", title="proj", cols=100)
+    read = adapter("codex").read
+
+    assert read(replace(seen, ansi=text)).status is Status.IDLE
+    assert read(replace(seen, ansi=drawn)).status is Status.WORKING
+    assert read(seen).status is Status.WORKING
 
 
 def test_a_look_takes_less_than_a_millisecond() -> None:

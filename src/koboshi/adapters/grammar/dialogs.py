@@ -96,7 +96,10 @@ def _with_options(
             for text, key in zip(listed.texts, listed.keys, strict=True)
         ),
         selected=listed.selected,
-        subject=read_subject(grammar, frame, body, question, hint_text),
+        # Scrolled so far that its top is gone, what is left may be the end of somebody's text.
+        subject=read_subject(grammar, frame, body, question, hint_text)
+        if body.whole or kind is not PromptKind.PERMISSION
+        else "",
     )
     shown = [row.strip() for row in view.rows[listed.first : listed.last + 1] if row]
     evidence = (f"{sign}: {question}", *(f"option: {row}" for row in shown))
@@ -115,7 +118,8 @@ def _is_quoted(
     """Whether it stands as far to the right as what an agent quotes, and nothing proves it real."""
     if view.bordered or grammar.first_question or kind is PromptKind.PLAN:
         return False
-    if top >= 0 and grammar.inset.match(view.rows[top]):
+    sign = _top_sign(grammar, view.rows[top]) if top >= 0 else ""
+    if sign == "inset" or (sign == "edge" and kind is PromptKind.PERMISSION):
         return True
     marked = [row for row in view.rows[listed.first : listed.last + 1] if grammar.mark[0] in row]
     return top < 0 and bool(marked) and marked[0].index(grammar.mark[0]) > 1
@@ -202,29 +206,59 @@ def _top_row(grammar: DialogGrammar, view: View, first: int) -> int:
     if view.bordered:
         return -1
     if grammar.first_question:
-        return _gap_above(view, first)
+        return _gap_above(grammar, view, first)
+    inset, titled = -1, None
     for row in range(first - 1, -1, -1):
-        found = next((s for s in grammar.tops if s.pattern.search(view.rows[row])), None)
-        if found is not None:
-            return row - 1 if found.name == "title" else row
-    return -1
+        if grammar.foreign.search(view.rows[row]):
+            break
+        sign = _top_sign(grammar, view.rows[row])
+        if sign == "inset":  # a plan's own, or a line in somebody's text
+            inset = max(inset, row)
+        elif sign == "title":  # the uppermost is the program's, one below it the agent's
+            titled = row - 1
+        elif sign == "edge" and inset >= 0:
+            break
+        elif sign:
+            return row
+    return inset if titled is None else titled
 
 
-def _gap_above(view: View, first: int) -> int:
-    """Two blank rows part a dialog from the transcript; the gap right above the list is its own."""
-    row = first - 1
-    while row >= 0 and not view.rows[row]:
-        row -= 1
-    while row > 0 and (view.rows[row] or view.rows[row - 1]):
-        row -= 1
-    return row if row > 0 else -1
+def _top_sign(grammar: DialogGrammar, row: str) -> str:
+    return next((sign.name for sign in grammar.tops if sign.pattern.search(row)), "")
+
+
+def _gap_above(grammar: DialogGrammar, view: View, first: int) -> int:
+    """Two blank rows part a dialog from the transcript; the gap right above the list is its own.
+
+    The text of a command may hold such a gap, and a whole question behind it: of the gaps below
+    the transcript's last block the first one counts that a question follows.
+    """
+    start = next((n for n in range(first - 1, -1, -1) if grammar.foreign.search(view.rows[n])), -1)
+    gaps = [n for n in range(max(start, 0) + 2, first) if not view.rows[n - 1] and not view.rows[n]]
+    starts = [n for n in gaps if n + 1 < first and view.rows[n + 1]]
+    asking = [n for n in starts if _is_known(grammar, view.rows[n + 1 : first])]
+    return (asking or starts[-1:] or [-1])[0]
+
+
+def _is_known(grammar: DialogGrammar, rows: list[str]) -> bool:
+    title = next((row.strip() for row in rows if row and not grammar.aside.match(row)), "")
+    asked = (sign for sign in grammar.kinds if sign.where == "question")
+    return any(sign.pattern.search(title) for sign in asked)
 
 
 def _body(grammar: DialogGrammar, view: View, top: int, first: int) -> Body:
     rows = view.rows[top + 1 : first]
     kept = [(n, row) for n, row in enumerate(rows) if row and not grammar.aside.match(row)]
     title = kept[0][1].strip().lstrip("△ ") if kept else ""
-    return Body(rows=rows, offset=view.offset + top + 1, columns=view.columns, title=title)
+    above = view.rows[: max(top, 0)]
+    seen = any(map(grammar.foreign.search, above)) if grammar.first_question else top >= 0
+    return Body(
+        rows=rows,
+        offset=view.offset + top + 1,
+        columns=view.columns,
+        title=title,
+        whole=view.bordered or seen,
+    )
 
 
 def _question(grammar: DialogGrammar, body: Body) -> str:

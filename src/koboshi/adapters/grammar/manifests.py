@@ -29,6 +29,7 @@ class Sign:
     status: Status = Status.UNKNOWN
     code: str = ""  #: of the error, where the text names none
     coloured: bool = False  #: counts only in colour, where colours are known
+    faint: str = ""  #: a part of it that the program draws faint; an agent cannot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,9 @@ class SubjectSign:
 class DialogGrammar:
     """The rows a dialog is made of."""
 
-    tops: tuple[Sign, ...] = ()  #: what separates it from the transcript
+    tops: tuple[
+        Sign, ...
+    ] = ()  #: rule, inset (a plan's), edge (a menu's), title (its own first row)
     bar: Pattern = NEVER  #: group `text`: its rows stand behind a bar
     mark: str = "❯"  #: the characters that mark the selected row; the first also without a number
     option: Pattern = NEVER  #: groups mark, number, text
@@ -96,7 +99,6 @@ class DialogGrammar:
     hintless: Pattern = NEVER  #: questions that come without one
     refusal: Pattern = NEVER  #: an option that a whole list about a permission has
     after: Pattern = NEVER  #: what may stand below it
-    inset: Pattern = NEVER  #: a top that a plan has, and a quoted dialog
     foreign: Pattern = NEVER  #: rows of a transcript: a dialog that holds one is torn
     aside: Pattern = NEVER  #: rows of it that say nothing about the question
     cut: Pattern = NEVER  #: splits a description from an option's text
@@ -173,6 +175,7 @@ def _sign(raw: dict[str, Any]) -> Sign:
         status=Status(raw.get("status", "unknown")),
         code=raw.get("code", ""),
         coloured=raw.get("coloured", False),
+        faint=raw.get("faint", ""),
     )
 
 

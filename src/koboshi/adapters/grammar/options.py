@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _REACH = 60  # rows from the end in which the selected option must stand
 _MOST_ROWS = 14  # of one option with its description
 _EXTRA_ROWS = frozenset({"Submit", "Next"})
+_ARROWS = frozenset("↑↓▲▼")  # the list goes on out of sight
 _LEAST_OPTIONS = 2  # one row is no choice
 _NUMBERED = re.compile(r"^\d{1,2}\. ")
 _CHECKBOX = re.compile(r"^\[(?:.| )\] ?")
@@ -156,7 +157,7 @@ def _fits_together(grammar: DialogGrammar, view: View, items: list[_Item]) -> bo
         return False  # only "chat about this" has no box of its own
     for item in items:
         for row in filter(None, (view.rows[n] for n in item.more)):
-            if grammar.inner_rule.match(row):
+            if grammar.inner_rule.match(row) or row.strip() in _ARROWS:
                 continue
             hangs = len(row) - len(row.lstrip()) >= item.column - 1
             if grammar.option.match(row) or not (hangs or boxed[0] or view.bordered):
@@ -252,7 +253,12 @@ def _text(grammar: DialogGrammar, frame: Frame, view: View, item: _Item) -> str:
     faint = frame.is_faint(view.offset + item.row, text)
     for row in item.more:
         more = view.rows[row].strip()
-        if not more or row != above + 1 or grammar.inner_rule.match(view.rows[row]):
+        if (
+            not more
+            or more in _ARROWS
+            or row != above + 1
+            or grammar.inner_rule.match(view.rows[row])
+        ):
             break
         described_here = frame.is_faint(view.offset + row, more) and not faint
         if described_here or not (grammar.join_rows or wraps(view, above, row)):

@@ -25,6 +25,7 @@ class Body:
     offset: int
     columns: int
     title: str
+    whole: bool = True  #: its first row is on the screen
 
     def content(self, grammar: DialogGrammar) -> tuple[int, int] | None:
         """The rows that the dialog frames as somebody else's words: first and behind the last."""
@@ -67,7 +68,8 @@ def _taken(
         case "title":
             return body.title
         case _:
-            return "\n".join(row.strip() for row in body.rows if row)
+            rows = (row for row in body.rows if row and not grammar.inner_rule.match(row))
+            return "\n".join(row.strip() for row in rows)
 
 
 def _content(grammar: DialogGrammar, frame: Frame, body: Body) -> str:
@@ -76,16 +78,30 @@ def _content(grammar: DialogGrammar, frame: Frame, body: Body) -> str:
     if span is not None:
         rows = [_unnested(row) for row in body.rows[span[0] : span[1]]]
         return unwrap(_dedented(rows), body.columns - 2, newline="\n").strip("\n")
-    indent = len(body.rows[0]) - len(body.rows[0].lstrip()) if body.rows else 0
-    rows = []
-    for index, row in enumerate(body.rows[1:], 1):
-        deeper = len(row) - len(row.lstrip()) > indent
-        if row and deeper and not frame.is_faint(body.offset + index, row.strip()):
-            rows.append(row)
-        elif rows and (not row or not deeper):
-            break
+    rows = _indented(frame, body)
     lead = len(rows[0]) - len(rows[0].lstrip()) if rows else 0
     return unwrap(_dedented(rows), body.columns - lead - 1, newline="\n").strip("\n")
+
+
+def _indented(frame: Frame, body: Body) -> list[str]:
+    """The rows that stand deeper than the title, up to the first that does not.
+
+    Blank rows are part of them: a command goes on behind one. Faint rows at the end are the
+    program's description of it.
+    """
+    indent = len(body.rows[0]) - len(body.rows[0].lstrip()) if body.rows else 0
+    taken: list[int] = []
+    for index, row in enumerate(body.rows[1:], 1):
+        if row and len(row) - len(row.lstrip()) <= indent:
+            break
+        taken.append(index)
+    while taken and not body.rows[taken[-1]]:
+        taken.pop()
+    while len(taken) > 1 and frame.is_faint(body.offset + taken[-1], body.rows[taken[-1]].strip()):
+        taken.pop()
+    while taken and not body.rows[taken[0]]:
+        taken.pop(0)
+    return [body.rows[index] for index in taken]
 
 
 def _path(grammar: DialogGrammar, body: Body) -> str:

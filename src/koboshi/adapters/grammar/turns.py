@@ -83,11 +83,16 @@ def running(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> 
     if blocks:
         line = joined(manifest, frame, blocks[0])
         spinner = first_match(manifest.sign("spinner"), [line])
-        if spinner is not None:
+        if spinner is not None and not _is_written(frame, blocks[0].start, spinner.sign):
             return _retried(manifest, frame, blocks) or _with_detail(
                 manifest, frame, blocks[0], spinner
             )
     return first_match(manifest.sign("busy"), [row for row in frame.rows[box.bottom :] if row])
+
+
+def _is_written(frame: Frame, row: int, sign: Sign) -> bool:
+    """Whether the row is known to be drawn as an answer is: then an agent wrote it."""
+    return bool(sign.faint) and frame.is_faint(row, sign.faint) is False
 
 
 def _retried(manifest: Manifest, frame: Frame, blocks: list[Block]) -> Match | None:
