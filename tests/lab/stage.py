@@ -38,6 +38,10 @@ SETTLE = 0.3
 #: first dialog twice (a key in between is lost, or moves a selection that is then reset) and takes
 #: no Enter in the first moments of any dialog.
 STANDS = 0.5
+#: Seconds the first screen must stand still: Gemini CLI draws its box before it can be typed at.
+STILL = 1.0
+#: Seconds from a typed exit to the end.
+LEAVES = 8.0
 #: Statuses in which the box takes text.
 AT_PROMPT = (Status.IDLE, Status.FAILED, Status.LIMITED)
 
@@ -94,6 +98,17 @@ class Stage:
         self._type(Text(text=f"exec_once() {{ {script}; }}; exec_once"), Key(name="Enter"))
         return self.wait_status(Status.IDLE, seconds)
 
+    def leave(self) -> Look:
+        """Type the exit and wait for the end; said again once, as Gemini may lose the first."""
+        for _ in range(2):
+            self.say(self.adapter.exit_text())
+            deadline = time.monotonic() + LEAVES
+            while time.monotonic() < deadline:
+                if not (look := self.look()).seen.alive:
+                    return look
+                time.sleep(PAUSE)
+        self._fail(look, "the end")
+
     def kill(self, number: int = signal.SIGKILL) -> None:
         """Signal the CLI's own processes, not the shell or the recorder around them."""
         for process in self.processes():
@@ -117,7 +132,10 @@ class Stage:
     def _begin(self, argv: tuple[str, ...], until: Status | None, seconds: float) -> Look:
         launch = Launch(agent=self.home.cli, run=1, argv=argv, cwd=str(self.home.cwd))
         self._place = self._loop.run(self._host.start(launch))
-        return self.wait_status(until, seconds) if until else self.look()
+        if until is None:
+            return self.look()
+        self.wait_status(until, seconds)
+        return self._still(until)
 
     def _mine(self) -> list[psutil.Process]:
         found = []
@@ -163,6 +181,16 @@ class Stage:
             time.sleep(PAUSE)
         return look
 
+    def _still(self, status: Status) -> Look:
+        """The screen of that status, once it has stood unchanged for a while."""
+        look, since = self.wait_status(status), time.monotonic()
+        while time.monotonic() - since < STILL:
+            now = self.wait_status(status)
+            if now.seen.text != look.seen.text:
+                look, since = now, time.monotonic()
+            time.sleep(PAUSE)
+        return look
+
     async def _look(self) -> Look:
         assert self._place is not None, "nothing was started"
         seen = await self._host.look(self._place)
@@ -185,7 +213,11 @@ class Stage:
     # -- typing --------------------------------------------------------------------------------
 
     def say(self, text: str) -> None:
-        """Type a message at the prompt: seen in the box, then submitted, then seen to leave."""
+        """Type at the prompt: seen in the box, submitted, seen to leave, and heard by the model.
+
+        A command (`/exit`) is not heard by the model.
+        """
+        before = len(self.model.asked)
         ready = self.look()
         if ready.reading.status not in AT_PROMPT or ready.reading.prompt or ready.reading.draft:
             self._fail(ready, "an empty prompt to type at")
@@ -194,6 +226,8 @@ class Stage:
         self.wait(lambda look: bare(look.reading.draft) == bare(text), 5, f"draft {text!r}")
         self.key("Enter")
         self.wait(lambda look: bare(look.reading.draft) != bare(text), 5, "the draft to leave")
+        if not text.startswith("/"):
+            self.wait(lambda _: len(self.model.asked) > before, 15, "a request to the model")
 
     def key(self, *names: str) -> None:
         """Press keys by their tmux names."""

@@ -53,7 +53,7 @@ def test_it_starts_idle(codex: Codex) -> None:
 
 
 def test_an_untrusted_folder_is_a_question_of_trust(codex: Codex) -> None:
-    """Yes leads to the prompt."""
+    """Enter on what is selected leads to the prompt."""
     stage = codex(trusted=False)
     look = stage.start(until=Status.ASKING)
 
@@ -61,8 +61,17 @@ def test_an_untrusted_folder_is_a_question_of_trust(codex: Codex) -> None:
     assert Meaning.ONCE in look.meanings
     assert look.prompt.selected is not None
 
-    stage.answer(Meaning.ONCE)
+    stage.settled()
+    stage.key("Enter")
     stage.wait_status(Status.IDLE)
+
+
+@pytest.mark.xfail(reason="a digit only selects here, Enter must follow: found/codex-trust")
+def test_the_question_of_trust_is_answered(codex: Codex) -> None:
+    """The keys that koboshi would press close the dialog."""
+    stage = codex(trusted=False)
+    stage.start(until=Status.ASKING)
+    stage.answer(Meaning.ONCE)
 
 
 # --- work ----------------------------------------------------------------------------------------
@@ -188,8 +197,7 @@ def test_exit_is_gone_with_its_code(codex: Codex) -> None:
     """A typed exit."""
     stage = codex()
     stage.start()
-    stage.say(stage.adapter.exit_text())
-    look = stage.wait(lambda look: not look.seen.alive, 15, "the end")
+    look = stage.leave()
 
     assert look.reading.status is Status.GONE
     assert (look.seen.code, look.seen.signal) == (0, None)

@@ -98,8 +98,7 @@ def test_an_error_that_ends_the_turn_leaves_it_failed(stage: Stage, model: Model
 def test_exit_is_gone_with_its_code(stage: Stage) -> None:
     """A typed exit."""
     stage.start()
-    stage.say(stage.adapter.exit_text())
-    look = stage.wait(lambda look: not look.seen.alive, 15, "the end")
+    look = stage.leave()
 
     assert look.reading.status is Status.GONE
     assert (look.seen.code, look.seen.signal) == (0, None)

@@ -66,9 +66,20 @@ def test_a_command_that_was_refused_does_not_run(stage: Stage, model: Model) -> 
     assert look.prompt.selected == look.prompt.index_of(Meaning.ONCE)
 
     stage.answer(Meaning.NO)
-    stage.wait_status(Status.IDLE)
+    stage.wait(lambda look: look.reading.prompt is None, 5, "the question to be gone")
 
     assert not (stage.home.cwd / "made.txt").exists()
+
+
+@pytest.mark.xfail(reason="a turn that was refused is read as failed: found/opencode-refused")
+def test_a_refusal_leaves_it_idle(stage: Stage, model: Model) -> None:
+    """Nothing failed: the person said no, and the agent waits for what comes next."""
+    stage.start()
+    model.expect(call("bash", command="touch made.txt", description="Make a file"))
+    stage.say("Make a file.")
+    stage.answer(Meaning.NO)
+    stage.wait_text("▣")
+    stage.wait_status(Status.IDLE, 4)
 
 
 def test_a_command_that_was_allowed_runs_once(stage: Stage, model: Model) -> None:
@@ -86,20 +97,19 @@ def test_a_command_that_was_allowed_runs_once(stage: Stage, model: Model) -> Non
 
 
 def test_an_error_that_ends_the_turn_leaves_it_failed(stage: Stage, model: Model) -> None:
-    """400 is not tried again."""
+    """400 is not tried again; the number is not on the screen."""
     stage.start()
     model.expect(refuse(400, "scripted trouble", times=EVER))
     stage.say("Try.")
     failed = stage.wait_status(Status.FAILED, never=[Status.IDLE])
 
-    assert failed.reading.error == ApiError(code="400")
+    assert failed.reading.error == ApiError(code="api")
 
 
 def test_exit_is_gone_with_its_code(stage: Stage) -> None:
     """A typed exit."""
     stage.start()
-    stage.say(stage.adapter.exit_text())
-    look = stage.wait(lambda look: not look.seen.alive, 15, "the end")
+    look = stage.leave()
 
     assert look.reading.status is Status.GONE
     assert (look.seen.code, look.seen.signal) == (0, None)

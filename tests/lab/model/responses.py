@@ -44,7 +44,8 @@ class Responses:
 
     def error(self, status: int, message: str) -> Body:
         """The error envelope."""
-        return {"error": {"message": message, "type": f"scripted_{status}", "code": None}}
+        kind = "invalid_request_error" if status < 500 else "server_error"
+        return {"error": {"message": message, "type": kind, "param": None, "code": None}}
 
     def answer(self, asked: Asked, wire: Wire) -> None:
         """The events of one response."""

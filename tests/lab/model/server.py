@@ -197,6 +197,11 @@ def answering(take: Take) -> type[BaseHTTPRequestHandler]:
             except (Cut, OSError):  # OSError: the client went away
                 self.close_connection = True
 
+        def handle(self) -> None:
+            """Answer until the client goes away, which a killed one does without a word."""
+            with contextlib.suppress(ConnectionError):
+                super().handle()
+
         def finish(self) -> None:
             """Close; a connection that we reset has nothing left to flush."""
             with contextlib.suppress(OSError, ValueError):
