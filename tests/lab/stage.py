@@ -100,14 +100,13 @@ class Stage:
 
     def leave(self) -> Look:
         """Type the exit and wait for the end; said again once, as Gemini may lose the first."""
-        for _ in range(2):
+        self.say(self.adapter.exit_text())
+        deadline = time.monotonic() + LEAVES
+        while (alive := self.look().seen.alive) and time.monotonic() < deadline:
+            time.sleep(PAUSE)
+        if alive:
             self.say(self.adapter.exit_text())
-            deadline = time.monotonic() + LEAVES
-            while time.monotonic() < deadline:
-                if not (look := self.look()).seen.alive:
-                    return look
-                time.sleep(PAUSE)
-        self._fail(look, "the end")
+        return self.wait(lambda look: not look.seen.alive, LEAVES, "the end")
 
     def kill(self, number: int = signal.SIGKILL) -> None:
         """Signal the CLI's own processes, not the shell or the recorder around them."""
