@@ -363,9 +363,10 @@ def test_a_usage_limit_says_when_it_resets(claude: Claude, model: Model) -> None
     }
     model.expect(refuse(429, times=EVER, **limit))
     stage.say("Try.")
-    look = stage.wait(lambda look: look.reading.limit is not None, 20, "a limit")
-    if look.reading.prompt:  # 2.1.197 opens a menu by itself
-        assert look.reading.prompt.kind is PromptKind.LIMIT
+    stage.wait(lambda look: look.reading.limit is not None, 20, "a limit")
+    time.sleep(2)  # 2.1.197 opens a menu by itself, a moment later
+    if prompt := stage.look().reading.prompt:
+        assert prompt.kind is PromptKind.LIMIT
         stage.answer(Meaning.WAIT)
     look = stage.wait_status(Status.LIMITED, 20, never=[Status.IDLE])
 
