@@ -1,0 +1,243 @@
+"""The scripted model: a server on loopback that answers from a queue and keeps what it was told.
+
+    with Model() as model:
+        model.expect(call("Bash", command="date"), say("Done."))
+        ...                     # a CLI that was started with model.url
+        assert model.told("Bash") ...
+
+Start reading here; `turns.py` lists what can be queued.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from tests.lab.model.anthropic import Anthropic
+from tests.lab.model.chat import Chat
+from tests.lab.model.gemini import Gemini
+from tests.lab.model.protocols import Asked, ModelProtocol, ToolResult
+from tests.lab.model.responses import Responses
+from tests.lab.model.turns import EVER, Refuse, Turn, say
+from tests.lab.model.wire import Cut, Wire
+
+PROTOCOLS: tuple[ModelProtocol, ...] = (Anthropic(), Responses(), Chat(), Gemini())
+
+#: What the real servers say, as far as the CLIs look at it.
+MESSAGES = {
+    401: "invalid x-api-key",
+    429: "This request would exceed your rate limit.",
+    500: "Internal server error",
+    529: "Overloaded",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request the server got; `main` ones carry tools, others ask for titles and the like."""
+
+    number: int
+    at: float
+    protocol: str
+    path: str
+    main: bool
+    told: str
+    results: tuple[ToolResult, ...]
+    body: Mapping[str, Any]
+
+
+class Model:
+    """A context manager: the server runs inside it, on a free port of 127.0.0.1."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._queue: list[Turn] = []
+        self._log: list[Request] = []
+        self._released = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), answering(self._take))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.socket.close()  # not server_close(): it would wait for answers that hang
+
+    # -- for tests -----------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        """Where it listens, without a path."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def expect(self, *turns: Turn) -> None:
+        """Queue turns, first in, first out; with nothing queued it says "Scripted reply N."."""
+        with self._guard:
+            self._queue.extend(turns)
+
+    def release(self) -> None:
+        """Let everything that hangs go on."""
+        released, self._released = self._released, threading.Event()
+        released.set()
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """All requests, oldest first."""
+        with self._guard:
+            return tuple(self._log)
+
+    @property
+    def asked(self) -> tuple[Request, ...]:
+        """The main requests: those of the agent's turns."""
+        return tuple(request for request in self.requests if request.main)
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """All tool results that the newest main request tells of."""
+        asked = self.asked
+        return asked[-1].results if asked else ()
+
+    @property
+    def waiting(self) -> int:
+        """Turns that are still queued."""
+        with self._guard:
+            return len(self._queue)
+
+    # -- for the server's threads --------------------------------------------------------------
+
+    def _take(
+        self, protocol: ModelProtocol, path: str, body: Mapping[str, Any]
+    ) -> tuple[Asked, Turn, threading.Event]:
+        """Log a request and find its turn."""
+        told, main = protocol.told(body), bool(body.get("tools"))
+        with self._guard:
+            asked = Asked(number=len(self._log) + 1, path=path, body=body)
+            self._log.append(
+                Request(
+                    number=asked.number,
+                    at=time.time(),
+                    protocol=protocol.name,
+                    path=path,
+                    main=main,
+                    told=told,
+                    results=protocol.results(body),
+                    body=body,
+                )
+            )
+            if protocol.side(asked) is not None:
+                return asked, Turn(), self._released
+            return asked, self._next(told, main=main, number=asked.number), self._released
+
+    def _next(self, told: str, *, main: bool, number: int) -> Turn:
+        for index, turn in enumerate(self._queue):
+            if turn.side is main or (turn.match and not re.search(turn.match, told)):
+                continue
+            if turn.times == 1:
+                del self._queue[index]
+            elif turn.times != EVER:
+                self._queue[index] = replace(turn, times=turn.times - 1)
+            return turn
+        return say(f"Scripted reply {number}." if main else "Scripted title")
+
+
+Take = Callable[[ModelProtocol, str, Mapping[str, Any]], tuple[Asked, Turn, threading.Event]]
+
+
+def answering(take: Take) -> type[BaseHTTPRequestHandler]:
+    """The class that answers HTTP requests with the turns that `take` gives out."""
+
+    class Answering(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            """Silence: the log is `Model.requests`."""
+
+        def do_HEAD(self) -> None:
+            """A probe whether somebody is there."""
+            self.send_response(200)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def do_GET(self) -> None:
+            """Nothing to get; a list of models may be empty."""
+            empty: dict[str, Any] = {"object": "list", "data": [], "models": []}
+            Wire(self, Turn(), threading.Event()).json(empty)
+
+        def do_POST(self) -> None:
+            """A turn, or something that is none."""
+            body = read_body(self)
+            path = urlsplit(self.path).path
+            protocol = next((p for p in PROTOCOLS if p.knows(path)), None)
+            if protocol is None:
+                Wire(self, Turn(), threading.Event()).json({})
+                return
+            asked, turn, released = take(protocol, path, body)
+            try:
+                reply(protocol, asked, Wire(self, turn, released))
+            except (Cut, OSError):  # OSError: the client went away
+                self.close_connection = True
+
+        def handle(self) -> None:
+            """Answer until the client goes away, which a killed one does without a word."""
+            with contextlib.suppress(ConnectionError):
+                super().handle()
+
+        def finish(self) -> None:
+            """Close; a connection that we reset has nothing left to flush."""
+            with contextlib.suppress(OSError, ValueError):
+                super().finish()
+
+    return Answering
+
+
+def reply(protocol: ModelProtocol, asked: Asked, wire: Wire) -> None:
+    """Answer one request."""
+    if (side := protocol.side(asked)) is not None:
+        wire.json(side)
+        return
+    wire.trouble_after(None)
+    if isinstance(trouble := wire.turn.trouble, Refuse):
+        message = trouble.message or MESSAGES.get(trouble.status, f"scripted {trouble.status}")
+        body = trouble.body or protocol.error(trouble.status, message)
+        wire.json(body, trouble.status, trouble.headers)
+        return
+    protocol.answer(asked, wire)
+
+
+def read_body(http: BaseHTTPRequestHandler) -> dict[str, Any]:
+    """The JSON of a request; empty when it holds none."""
+    if http.headers.get("transfer-encoding", "").lower() == "chunked":
+        raw = b""
+        while size := int(http.rfile.readline().strip() or b"0", 16):
+            raw += http.rfile.read(size)
+            http.rfile.readline()
+        http.rfile.readline()
+    else:
+        raw = http.rfile.read(int(http.headers.get("content-length") or 0))
+    if http.headers.get("content-encoding") == "gzip":
+        raw = gzip.decompress(raw)
+    try:
+        value = json.loads(raw or b"{}")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
