@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .NOTPARALLEL:
 
 SEEDS ?= 2000
-LANE ?= tmux or browser or lab
+LANE ?= tmux or browser or (lab and not stage)
 WORKERS ?= auto
 
 BIN := .venv/bin
@@ -56,6 +56,11 @@ static: $(DEV) ## format check, lint, types
 .PHONY: unit
 unit: $(DEV) ## unit tests, on all cores
 	$(PYTEST) -q -n $(WORKERS) -m "$(UNIT)"
+
+.PHONY: lab
+lab: $(DEV) ## the real CLIs before a scripted model: minutes, not in `make test` yet
+	@scripts/provision tmux node clis
+	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m stage
 
 .PHONY: lanes
 lanes: $(DEV) ## tests with real tmux, Chromium, agent CLIs; LANE=lab for one lane

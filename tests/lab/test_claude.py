@@ -17,7 +17,7 @@ from tests.lab.model.server import Model
 from tests.lab.model.turns import EVER, Turn, Usage, call, drop, hang, refuse, say
 from tests.lab.stage import Stage
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
 VERSIONS = ("2.1.197", "2.1.325")
 

@@ -14,7 +14,7 @@ from tests.lab.model.server import Model
 from tests.lab.model.turns import EVER, Refuse, Turn, call, hang, refuse, say
 from tests.lab.stage import Stage
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
 VERSION = "0.166.0"
 

@@ -10,7 +10,7 @@ from tests.lab.model.server import Model
 from tests.lab.model.turns import EVER, call, hang, refuse, say
 from tests.lab.stage import Stage
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
 VERSION = "1.18.33"
 SETTINGS = {"permission": {"bash": "ask"}}
