@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from koboshi.core.events import Event, PersonTyped, RunExited, RunStarted
+from dataclasses import replace
+
+from koboshi.core.actions import Answer, Mode
+from koboshi.core.events import (
+    Ending,
+    Event,
+    Outcome,
+    PersonTyped,
+    RunExited,
+    RunStarted,
+    SupervisorStarted,
+)
 from koboshi.core.observations import HookFired, PersonSeen, ProcessGone
-from koboshi.core.readings import Status
+from koboshi.core.readings import Meaning, Status
 from koboshi.hosts.base import Keystroke, Place
 from koboshi.scripted.behaviour import Ask, Done, EndTurn, Script, Work
 from koboshi.store.history import load
-from tests.daemon.lives import Life
+from tests.daemon.lives import SETTINGS, Life
 from tests.store.shelves import START
 
 NIGHT: Script = (Ask(command="npm test"), Work(seconds=5.0, say="x"), EndTurn(), Done())
@@ -188,3 +199,54 @@ def test_a_host_that_breaks_after_the_key_is_not_a_key_that_was_not_sent() -> No
 
     endings = [ending for key, ending, _ in life.outcomes() if key == "1.question1"]
     assert endings == ["failed"]
+
+
+def asked_in_keep_mode() -> Life:
+    """A question is open and seen; nobody may answer it."""
+    life = Life((Ask(command="npm test"), Done()), settings=replace(SETTINGS, mode=Mode.KEEP))
+    life.rise()
+    life.live(3.0)
+    life.agent.paste("go")
+    life.agent.key("Enter")
+    return life
+
+
+def test_a_look_that_was_passed_over_is_told_again() -> None:
+    """Taken just before an outcome was written, it says nothing; the next one must."""
+    life = asked_in_keep_mode()
+    assert life.supervisor is not None
+    assert life.supervisor.place is not None
+    seen = life.supervisor.hands.ours(life.host.seen(life.supervisor.place), life.supervisor.place)
+    life.runtime.run_until(life.runtime.monotonic + 0.5)
+    life.supervisor.take(SupervisorStarted())  # looks older than this are passed over
+    life.supervisor.observe(seen)
+    passed_over = life.world.view.question
+
+    life.live(1.0)
+
+    assert passed_over is None
+    assert life.world.view.question is not None
+
+
+def test_after_an_outcome_a_screen_that_looks_the_same_is_told_again() -> None:
+    """Law 4: whatever shows next is new, also where it shows what was told before."""
+    life = asked_in_keep_mode()
+    life.live(3.0)
+    question, supervisor = life.world.view.question, life.supervisor
+    assert question is not None
+    assert supervisor is not None
+    fingerprint = question.prompt.fingerprint
+    answer = Answer(run=1, nth=question.nth, fingerprint=fingerprint, choice=Meaning.ONCE)
+
+    async def answered() -> Outcome:
+        return Outcome(ending=Ending.DONE, why="by hand, for this test")
+
+    life.runtime.spawn(supervisor._finish(answer, answered()))  # noqa: SLF001
+    life.runtime.run_until(life.runtime.monotonic)
+    closed = life.world.view.question
+    life.live(2.0)
+
+    again = life.world.view.question
+    assert closed is None
+    assert again is not None
+    assert again.nth == question.nth + 1
