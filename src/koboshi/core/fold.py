@@ -271,6 +271,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
         refresh=refresh,
         tally=tally,
         wanted=False,
+        halted=None if body.origin is Origin.FIRST else view.halted,
         restarts=charged(view, now) if body.origin is not Origin.FIRST else view.restarts,
     )
 
