@@ -307,3 +307,26 @@ def test_one_broken_agent_does_not_take_the_others_down(koboshi: Trial) -> None:
     assert "worse" in log
     (agents / "bad" / "lock").rmdir()
     koboshi.until_status("bad", "idle")
+
+
+def test_a_screen_is_recorded_as_a_case_with_secrets_masked(koboshi: Trial) -> None:
+    """One command; the folder is what the reading tests take."""
+    key = "sk-ant-" + "a1b2c3d4" * 3
+    script = IDLE.replace("Ready.", f"The key is {key}.")
+    koboshi.say("run", "-d", "--name", "a", "--as", "scripted", "--", *koboshi.script(script))
+    koboshi.until_status("a", "idle")
+    koboshi.say("send", "a", "go")
+    koboshi.until("a", lambda k: any("The key is" in line for line in k["lines"]))
+    koboshi.until_status("a", "idle")
+
+    said = koboshi.say("record", "a", "--to", "case")
+
+    assert said.startswith("case: read as idle")
+    case = koboshi.folder / "case"
+    names = ["expected.json", "screen.ansi", "screen.txt", "seen.json"]
+    assert sorted(p.name for p in case.iterdir()) == names
+    everything = "".join(p.read_text() for p in case.iterdir())
+    assert "The key is xxx" in everything
+    assert key not in everything
+    assert json.loads((case / "expected.json").read_text())["status"] == "idle"
+    assert koboshi.type("record", "a", "--to", "case").returncode == 2

@@ -38,6 +38,7 @@ VERBS: dict[str, Verb] = {
         "inspect": "Say what a screen shows.",
         "ls": "List the agents and what each is doing.",
         "pause": "Keep looking at an agent, touch nothing.",
+        "record": "Write an agent's screen into a folder, as a case for a test.",
         "release": "Look after an agent no more; it goes on.",
         "replay": "Decide a journal again and show what would differ.",
         "resume": "End a pause.",

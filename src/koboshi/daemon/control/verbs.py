@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import getpass
 import os
+import socket
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,6 +23,7 @@ from koboshi.core.actions import Mode, Send, Start, Stop
 from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven
 from koboshi.errors import InputError, KoboshiError
 from koboshi.store.paths import check_name
+from koboshi.store.redaction import redact, secret_values
 from koboshi.store.roster import Entry
 
 from . import report
@@ -160,10 +164,15 @@ class Verbs:
         return report.full(ward.entry, ward.world, now, ward.trouble)
 
     async def screen(self, args: dict[str, Any]) -> dict[str, Any]:
-        """One look at an agent's terminal, raw."""
+        """One look at an agent's terminal, with secrets masked: it is meant to be shown."""
         ward = self._house.ward(_as(NameArgs, args).name)
         seen = await ward.host.look(await self._place(ward))
         facts: dict[str, Any] = msgspec.to_builtins(seen)
+        environment = self._house.roster.environment(ward.entry.agent) or {}
+        secrets = secret_values({**os.environ, **environment})
+        names = (getpass.getuser(), socket.gethostname(), Path.home().name)
+        for key in ("text", "ansi", "title"):
+            facts[key] = redact(facts[key] or "", secrets=secrets, names=names, cols=seen.cols)
         return {**facts, "type": ward.entry.agent_type}
 
     # -- taking on and letting go --------------------------------------------------------------
