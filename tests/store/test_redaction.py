@@ -62,9 +62,9 @@ def test_a_secret_in_colours_is_found() -> None:
 
 def test_a_secret_that_the_terminal_wrapped_is_found() -> None:
     """Where the row is full the next one goes on with it."""
-    masked = redact(f"key is {KEY[:13]}\n{KEY[13:]}\nnext", cols=20)
+    masked = redact(f"key is {KEY[:33]}\n{KEY[33:]}\nnext", cols=40)
 
-    assert masked == f"key is {'x' * 13}\n{'x' * (len(KEY) - 13)}\nnext"
+    assert masked == f"key is {'x' * 33}\n{'x' * (len(KEY) - 33)}\nnext"
 
 
 def test_values_of_the_environment_and_names_are_masked() -> None:
