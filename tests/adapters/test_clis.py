@@ -203,6 +203,9 @@ def test_a_shell_prompt_counts_when_the_process_is_not_known(tail: str) -> None:
         ("claude", "bypass-permissions", Meaning.ONCE, {("Down", "Enter")}),
         ("codex", "exec", Meaning.ONCE, {("1",)}),
         ("codex", "exec", Meaning.NO, {("3",), ("2",)}),
+        # Here a digit only selects: the way to the option, and Enter, are right in every dialog.
+        ("codex", "trust", Meaning.ONCE, {("Enter",)}),
+        ("codex", "trust", Meaning.NO, {("Down", "Enter")}),
         ("gemini", "shell", Meaning.NO, {("3",)}),
         ("opencode", "bash", Meaning.NO, {("Right", "Right", "Enter")}),
     ],

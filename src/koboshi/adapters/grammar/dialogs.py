@@ -83,6 +83,7 @@ def _with_options(
             return None  # without numbers only the margin tells that list and hint are of one frame
     hint_text = view.rows[hint].strip() if hint is not None else ""
     kind, sign = _kind(grammar, body, question, listed.texts, hint_text)
+    keys = ("",) * len(listed.keys) if grammar.picks.search(hint_text) else listed.keys
     refused = grammar.refusal is NEVER or any(map(grammar.refusal.search, listed.texts))
     if _is_quoted(grammar, view, listed, top, kind) or (
         kind is PromptKind.PERMISSION and not refused
@@ -93,7 +94,7 @@ def _with_options(
         question=question,
         options=tuple(
             Option(text=text, meaning=_meaning(grammar, kind, text), key=key)
-            for text, key in zip(listed.texts, listed.keys, strict=True)
+            for text, key in zip(listed.texts, keys, strict=True)
         ),
         selected=listed.selected,
         # Scrolled so far that its top is gone, what is left may be the end of somebody's text.

@@ -30,6 +30,7 @@ class Sign:
     code: str = ""  #: of the error, where the text names none
     coloured: bool = False  #: counts only in colour, where colours are known
     faint: str = ""  #: a part of it that the program draws faint; an agent cannot
+    above: Pattern | None = None  #: what the row above it must look like
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,7 @@ class BoxGrammar:
     rule: Pattern = NEVER
     below: Pattern = NEVER  #: what a row under a `caret` box may look like
     placeholder: Pattern = NEVER
+    alone: Pattern = NEVER  #: rows above a box that is drawn before it takes text
     first_gap: bool = False  #: the first blank row ends a `caret` box, not the last one
     most_below: int = 45  #: rows: a menu may be as high as the screen
 
@@ -97,6 +99,7 @@ class DialogGrammar:
     option: Pattern = NEVER  #: groups mark, number, text
     hint: Pattern = NEVER  #: the row that says which keys it takes
     hintless: Pattern = NEVER  #: questions that come without one
+    picks: Pattern = NEVER  #: a hint under which a digit selects and does not choose
     refusal: Pattern = NEVER  #: an option that a whole list about a permission has
     after: Pattern = NEVER  #: what may stand below it
     foreign: Pattern = NEVER  #: rows of a transcript: a dialog that holds one is torn
@@ -176,6 +179,7 @@ def _sign(raw: dict[str, Any]) -> Sign:
         code=raw.get("code", ""),
         coloured=raw.get("coloured", False),
         faint=raw.get("faint", ""),
+        above=re.compile(raw["above"]) if "above" in raw else None,
     )
 
 

@@ -87,7 +87,18 @@ def running(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> 
             return _retried(manifest, frame, blocks) or _with_detail(
                 manifest, frame, blocks[0], spinner
             )
-    return first_match(manifest.sign("busy"), [row for row in frame.rows[box.bottom :] if row])
+    below = [row for row in frame.rows[box.bottom :] if row]
+    return first_match(manifest.sign("busy"), below) or _pending(manifest, frame, box, blocks)
+
+
+def _pending(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> Match | None:
+    """A message that waits above the box to be sent: then a turn runs, or is about to."""
+    start = blocks[0].start + 1 if blocks else 0
+    for index in range(start, max(box.top, 0)):
+        found = first_match(manifest.sign("pending"), [frame.rows[index]])
+        if found is not None and not _is_written(frame, index, found.sign):
+            return found
+    return None
 
 
 def _is_written(frame: Frame, row: int, sign: Sign) -> bool:
@@ -177,7 +188,7 @@ def _ending(manifest: Manifest, frame: Frame, block: Block, line: str) -> Match 
             continue  # what hangs under a tool call is what the tool printed
         for index, text in lines:
             found = sign.pattern.search(text)
-            if not found:
+            if not found or not _stands_below(frame, index, sign):
                 continue
             colour = _colour(frame, index, found)
             # Under a message hangs what became of it; under an answer, what the agent wrote.
@@ -185,6 +196,13 @@ def _ending(manifest: Manifest, frame: Frame, block: Block, line: str) -> Match 
             if (colour is not False or not sign.coloured) and (own or colour):
                 return Match(sign=sign, line=text, found=found)
     return None
+
+
+def _stands_below(frame: Frame, index: int, sign: Sign) -> bool:
+    """Whether the row above is one that the sign asks for, where it asks for one."""
+    if sign.above is None:
+        return True
+    return sign.above.match(next((row for row in frame.rows[:index][::-1] if row), "")) is not None
 
 
 def _colour(frame: Frame, index: int, found: re.Match[str]) -> bool | None:
