@@ -54,6 +54,8 @@ async def submit(hands: Hands, text: str) -> Outcome:
     if not ready((await hands.fresh_look()).reading):
         raise Skipped("not at an empty prompt")
     await hands.paste(text)
+    # Gemini swallows an Enter that comes at once, and Codex takes it for a part of the paste.
+    await hands.sleep(hands.adapter.submit_pause)
     if await hands.until(lambda g: _holds(g, text), SHOWS) is None:
         await _take_back(hands, text)
         return failed("the text did not show in the box; not submitted")
