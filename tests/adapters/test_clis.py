@@ -333,3 +333,21 @@ def test_each_cli_is_started_resumed_and_ended_its_own_way(
     assert not known.clean_exit(137, None)
     assert not known.clean_exit(None, 9)
     assert known.clean_exit(143, None) == (agent == "claude")
+
+
+@pytest.mark.parametrize(
+    ("draft", "entry", "expected"),
+    [
+        ("/quit", "quit             Exit the cli", "at_prompt"),
+        ("/quit", "clear            Clear the screen and start a new session", "menu_differs"),
+        ("quit", "clear            Clear the screen and start a new session", "at_prompt"),
+    ],
+)
+def test_a_menu_that_lags_behind_the_text_is_told(draft: str, entry: str, expected: str) -> None:
+    """Enter runs the entry: `/clear`, seen with Gemini CLI on a busy machine, for `/quit`."""
+    rows = ("✦ Done.", "", RULE, " Shift+Tab to accept edits", "", f" > {draft}", "", f" {entry}")
+    seen = ScreenSeen(text="\n".join((*rows, " ~/proj    no sandbox")), command="node", cols=100)
+
+    reading = adapter("gemini").read(seen)
+
+    assert (reading.status, reading.draft, reading.reason) == (Status.IDLE, draft, expected)

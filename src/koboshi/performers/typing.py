@@ -42,9 +42,15 @@ def ready(reading: Reading) -> bool:
     return reading.status in AT_PROMPT and reading.prompt is None and not reading.draft
 
 
-def _holds(glance: Glance, text: str) -> bool:
+def _is_in_box(glance: Glance, text: str) -> bool:
     reading = glance.reading
     return reading.prompt is None and bare(reading.draft) == bare(text)
+
+
+def _holds(glance: Glance, text: str) -> bool:
+    """Whether Enter would submit that text and nothing else."""
+    # A menu lags behind the text: Enter would run its entry, `/clear` for `/quit`.
+    return _is_in_box(glance, text) and glance.reading.reason != "menu_differs"
 
 
 async def submit(hands: Hands, text: str) -> Outcome:
@@ -75,7 +81,7 @@ async def _enter(hands: Hands, text: str) -> Outcome:
 
 async def _take_back(hands: Hands, text: str) -> None:
     """Clear the box if what stands in it is ours alone."""
-    if _holds(await hands.patient_look(), text):
+    if _is_in_box(await hands.patient_look(), text):
         await hands.keys(("C-u",))
 
 

@@ -49,6 +49,7 @@ class BoxGrammar:
     below: Pattern = NEVER  #: what a row under a `caret` box may look like
     placeholder: Pattern = NEVER
     alone: Pattern = NEVER  #: rows above a box that is drawn before it takes text
+    menu: Pattern = NEVER  #: an entry of the menu of commands; the first one is what Enter runs
     first_gap: bool = False  #: the first blank row ends a `caret` box, not the last one
     most_below: int = 45  #: rows: a menu may be as high as the screen
 

@@ -106,6 +106,9 @@ def _at_box(manifest: Manifest, frame: Frame, box: Box) -> Reading:
     reading = _judged(manifest, frame, box, blocks, notices)
     if context is None and reading.reason == "context_full":
         context = ContextUse(used=100.0)  # no number is shown, and none is needed
+    entry = turns.other_entry(manifest, frame, box)
+    if entry and reading.status is Status.IDLE:
+        reading = replace(reading, reason="menu_differs", evidence=(f"menu: {entry}",))
     evidence = tuple(dict.fromkeys((*reading.evidence, *([where] if where else ()))))
     return replace(
         reading,

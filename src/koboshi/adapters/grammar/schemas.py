@@ -80,7 +80,7 @@ SCHEMA: dict[str, Any] = {
         "layout": _one_of("ruled", "caret", "panel"),
         "most_below": _number,
         "first_gap": _FLAG,
-        **dict.fromkeys(("caret", "rule", "below", "placeholder", "alone"), _pattern),
+        **dict.fromkeys(("caret", "rule", "below", "placeholder", "alone", "menu"), _pattern),
     },
     "blocks": dict.fromkeys(("head", "user", "ended", "tool", "tree", "open_end"), _pattern),
     "signs": {"*": [_SIGN, "pattern"]},

@@ -78,6 +78,22 @@ def notices(frame: Frame, box: Box) -> list[str]:
     return [above, *below] if above.startswith("  ") else below
 
 
+def other_entry(manifest: Manifest, frame: Frame, box: Box) -> str:
+    """The row that Enter would run instead of the command in the box; empty: it runs that.
+
+    A menu is drawn later than the text it belongs to: `/quit` typed on a busy machine stands above
+    a menu that begins with `clear`, and Enter takes that.
+    """
+    if not box.draft.startswith("/"):
+        return ""
+    typed = box.draft[1:].split(" ", 1)[0]
+    for row in frame.rows[box.bottom :]:
+        found = manifest.box.menu.match(row)
+        if found:
+            return "" if found["entry"] == typed else row.strip()
+    return ""
+
+
 def running(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> Match | None:
     """What proves that a turn runs: the spinner above the box, or the hint under it."""
     if blocks:
