@@ -34,6 +34,15 @@ SHELLS = frozenset(
 )
 
 
+#: Programs that show files: while one is in the foreground, the screen is not the agent's.
+VIEWERS = frozenset(
+    {
+        *("less", "more", "most", "man", "bat", "cat", "tail", "view", "vi", "vim", "nvim"),
+        *("nano", "emacs", "helix", "hx", "micro", "kak", "htop", "top", "watch"),
+    }
+)
+
+
 class Adapter(Protocol):
     """Knowledge about one CLI."""
 

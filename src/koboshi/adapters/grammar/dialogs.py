@@ -31,6 +31,7 @@ _SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>[^.!?]{3,400}[?？])(?= |$)"
 _ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
 _MOST_ROWS = 200
 _PROSE_EDGE = 6  # columns at the right that a wrapped row may leave free
+_MARGIN = 2  # columns before a dialog's own rows
 _FEW_ROWS = 3  # below the list where no row names keys
 
 
@@ -242,7 +243,8 @@ def _gap_above(grammar: DialogGrammar, view: View, first: int) -> int:
 
 
 def _is_known(grammar: DialogGrammar, rows: list[str]) -> bool:
-    title = next((row.strip() for row in rows if row and not grammar.aside.match(row)), "")
+    row = next((row for row in rows if row and not grammar.aside.match(row)), "")
+    title = row.strip() if _indent(row) <= _MARGIN else ""  # deeper is what a tool printed
     asked = (sign for sign in grammar.kinds if sign.where == "question")
     return any(sign.pattern.search(title) for sign in asked)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from koboshi.adapters.base import VIEWERS
 from koboshi.adapters.clocks import reset_instant
 from koboshi.core.readings import ApiError, ContextUse, Limit, Prompt, PromptKind, Reading, Status
 
@@ -44,6 +45,9 @@ def read_screen(manifest: Manifest, seen: ScreenSeen) -> Reading:
         return _made(Status.GONE, gone[0], (gone[1],), frame.rows)
     if not frame.rows:
         return Reading(status=Status.STARTING, reason="blank_screen")
+    if frame.seen.command in VIEWERS:
+        shown = f"in the foreground: {frame.seen.command}"
+        return _made(Status.UNKNOWN, "other_program", (shown,), frame.rows)
     hidden = _hidden(manifest, frame)
     if hidden is not None:
         return hidden

@@ -215,10 +215,13 @@ def _ending(manifest: Manifest, frame: Frame, block: Block, line: str) -> Match 
 
 
 def _stands_below(frame: Frame, index: int, sign: Sign) -> bool:
-    """Whether the row above is one that the sign asks for, where it asks for one."""
+    """Whether the rows above are what the sign asks for: a panel, and what it says in grey."""
     if sign.above is None:
         return True
-    return sign.above.match(next((row for row in frame.rows[:index][::-1] if row), "")) is not None
+    said = next((n for n in range(index - 1, -1, -1) if frame.rows[n].strip(" ┃")), -1)
+    if said < 0 or not sign.above.match(frame.rows[said]):
+        return False
+    return frame.is_faint(said, frame.rows[said].strip(" ┃")) is not False
 
 
 def _colour(frame: Frame, index: int, found: re.Match[str]) -> bool | None:
