@@ -136,7 +136,9 @@ def test_a_turn_is_interrupted(troupe: Troupe, model: Model) -> None:
     model.expect(hang())
     stage.say("Take your time.")
     stage.wait_status(Status.WORKING)
-    stage.key(*troupe.adapter.interrupt_keys())
+    for key in troupe.adapter.interrupt_keys():
+        stage.key(key)
+        time.sleep(troupe.adapter.submit_pause)
 
     stage.wait(lambda look: look.reading.status is not Status.WORKING, 10, "the end of the turn")
     model.release()

@@ -79,7 +79,10 @@ class Adapter(Protocol):
         ...
 
     def interrupt_keys(self) -> tuple[str, ...]:
-        """The keys that end a turn; empty: none are known."""
+        """The keys that end a turn; empty: none are known.
+
+        Each is pressed for itself, `submit_pause` apart: two Escapes at once are another key.
+        """
         ...
 
     @property
