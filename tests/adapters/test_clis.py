@@ -351,3 +351,30 @@ def test_a_menu_that_lags_behind_the_text_is_told(draft: str, entry: str, expect
     reading = adapter("gemini").read(seen)
 
     assert (reading.status, reading.draft, reading.reason) == (Status.IDLE, draft, expected)
+
+
+def test_a_tip_under_a_spinner_does_not_hide_it() -> None:
+    """Versions hang it by different margins."""
+    for margin in (2, 3, 4):
+        tip = " " * margin + "⎿  Tip: Run /terminal-setup to enable convenient terminal integration"
+
+        assert claude(f"· Misting…\n{tip}\n{RULE}\n❯ \n{RULE}\n").status is Status.WORKING
+
+
+def test_a_list_without_its_hint_is_no_draft() -> None:
+    """A dialog of Codex that is drawn in part is neither a prompt nor a question."""
+    text = "  Would you like to run it?\n\n› 1. Yes\n  2. No\n"
+    reading = adapter("codex").read(ScreenSeen(text=text, command="codex", cols=100))
+
+    assert (reading.status, reading.prompt, reading.draft) == (Status.UNKNOWN, None, "")
+
+
+@pytest.mark.parametrize("keys", ["enter to open · space", "enter to return · space"])
+def test_the_view_of_all_agents_is_no_prompt(keys: str) -> None:
+    """It has a box; what is typed there starts another session."""
+    box = f"{RULE}\n❯ describe a task for a new session\n{RULE}"
+    reading = claude(f"Needs input\n ✻ hello\n\n{box}\n  {keys} to reply · ctrl+x to remove\n")
+
+    assert (reading.status, reading.reason) == (Status.ASKING, "agents_view")
+    assert reading.prompt is not None
+    assert reading.prompt.kind is PromptKind.PICKER

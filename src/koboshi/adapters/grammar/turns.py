@@ -98,7 +98,8 @@ def running(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> 
     """What proves that a turn runs: the spinner above the box, or the hint under it."""
     if blocks:
         line = joined(manifest, frame, blocks[0])
-        spinner = first_match(manifest.sign("spinner"), [line])
+        # A tip may hang under a spinner, by another margin than what hangs under an answer.
+        spinner = first_match(manifest.sign("spinner"), [line, blocks[0].head])
         if spinner is not None and not _is_written(frame, blocks[0].start, spinner.sign):
             return _retried(manifest, frame, blocks) or _with_detail(
                 manifest, frame, blocks[0], spinner
