@@ -75,6 +75,7 @@ class Stage:
         self._loop = asyncio.Runner()
         self._host = TmuxHost(socket=f"lab-{secrets.token_hex(4)}", state_dir=home.folder / "state")
         self._place: Place | None = None
+        self._runs = 0
 
     # -- starting and ending -------------------------------------------------------------------
 
@@ -129,7 +130,9 @@ class Stage:
             self._loop.close()
 
     def _begin(self, argv: tuple[str, ...], until: Status | None, seconds: float) -> Look:
-        launch = Launch(agent=self.home.cli, run=1, argv=argv, cwd=str(self.home.cwd))
+        self._runs += 1
+        cwd = str(self.home.cwd)
+        launch = Launch(agent=self.home.cli, run=self._runs, argv=argv, cwd=cwd)
         self._place = self._loop.run(self._host.start(launch))
         if until is None:
             return self.look()
@@ -222,7 +225,13 @@ class Stage:
             self._fail(ready, "an empty prompt to type at")
         self._type(Text(text=text))
         time.sleep(SETTLE)
-        self.wait(lambda look: bare(look.reading.draft) == bare(text), 5, f"draft {text!r}")
+        self.wait(
+            lambda look: (
+                bare(look.reading.draft) == bare(text) and look.reading.reason != "menu_differs"
+            ),
+            5,
+            f"draft {text!r}",
+        )
         self.key("Enter")
         self.wait(lambda look: bare(look.reading.draft) != bare(text), 5, "the draft to leave")
         if not text.startswith("/"):

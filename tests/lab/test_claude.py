@@ -253,9 +253,6 @@ def plan_file(model: Model) -> Path:
     return Path(found[1])
 
 
-@pytest.mark.xfail(
-    reason="a dialog without any footer is read as unknown: found/claude-plan-empty-*"
-)
 def test_an_empty_plan_is_a_question_too(claude: Claude, model: Model) -> None:
     """Without a plan file the dialog is a bare Yes or No without a footer."""
     stage = claude(args=("--permission-mode", "plan"))

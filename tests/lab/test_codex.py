@@ -66,7 +66,6 @@ def test_an_untrusted_folder_is_a_question_of_trust(codex: Codex) -> None:
     stage.wait_status(Status.IDLE)
 
 
-@pytest.mark.xfail(reason="a digit only selects here, Enter must follow: found/codex-trust")
 def test_the_question_of_trust_is_answered(codex: Codex) -> None:
     """The keys that koboshi would press close the dialog."""
     stage = codex(trusted=False)

@@ -71,7 +71,6 @@ def test_a_command_that_was_refused_does_not_run(stage: Stage, model: Model) -> 
     assert not (stage.home.cwd / "made.txt").exists()
 
 
-@pytest.mark.xfail(reason="a turn that was refused is read as failed: found/opencode-refused")
 def test_a_refusal_leaves_it_idle(stage: Stage, model: Model) -> None:
     """Nothing failed: the person said no, and the agent waits for what comes next."""
     stage.start()

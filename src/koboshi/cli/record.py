@@ -46,14 +46,15 @@ def record(*, name: str, to: Path | None) -> None:
 
 
 def _reading(seen: dict[str, Any]) -> dict[str, Any]:
-    from koboshi.adapters.registry import adapter
     from koboshi.core.observations import ScreenSeen
+    from koboshi.store.manifests import adapter_in, config_dir
 
     from .inspect import contract
 
     cursor = tuple(seen["cursor"]) if seen["cursor"] else None
     facts = {k: v for k, v in seen.items() if k not in ("type", "cursor")}
-    return contract(adapter(seen["type"]).read(ScreenSeen(**facts, cursor=cursor)))
+    reader = adapter_in(config_dir(), seen["type"], "").adapter
+    return contract(reader.read(ScreenSeen(**facts, cursor=cursor)))
 
 
 def _write(folder: Path, seen: dict[str, Any], reading: dict[str, Any]) -> None:

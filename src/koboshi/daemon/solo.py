@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from koboshi.adapters.registry import adapter
+from koboshi.adapters.registry import has_manifest
 from koboshi.core.engine import World
 from koboshi.core.events import Context, Order, OrderGiven
 from koboshi.core.observations import ProcessGone
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.errors import HostError, PlaceGone
+from koboshi.hosts.probing import version_of
 from koboshi.performers import Program
 from koboshi.rules import BUILTIN
 from koboshi.sources.hookfile import HookFile
+from koboshi.store.manifests import adapter_in, config_dir
 from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import DiskShelf
 
@@ -56,6 +58,12 @@ def start_first(supervisor: Supervisor) -> None:
         supervisor.take(OrderGiven(order=Order.START, by="owner"))
 
 
+async def _version(post: Post) -> str:
+    if not has_manifest(post.agent_type):
+        return ""
+    return await version_of(post.program.argv, env=post.program.env)
+
+
 async def watch_over(
     post: Post,
     host: Host,
@@ -73,13 +81,17 @@ async def watch_over(
     with agent_lock(folder.parent / "lock"):
         runtime = AsyncioRuntime()
         context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
+        version = await _version(post)
+        chosen = adapter_in(config_dir(), post.agent_type, version)
+        for wrong in chosen.complaints:
+            log.warning("manifest skipped", extra={"action": "manifest", "reason": wrong})
         blank = World(view=View(context=context, settings=post.settings), rules=BUILTIN)
 
         def assemble(world: World, journal: Journal) -> Supervisor:
             return Supervisor(
                 world=world,
                 journal=journal,
-                adapter=adapter(post.agent_type),
+                adapter=chosen.adapter,
                 host=host,
                 program=post.program,
                 runtime=runtime,
