@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 from koboshi.adapters.registry import adapter
 from koboshi.core.engine import World
 from koboshi.core.events import Context, Order, OrderGiven
-from koboshi.core.observations import ProcessGone
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
-from koboshi.errors import HostError, PlaceGone
 from koboshi.performers import Program
 from koboshi.rules import BUILTIN
 from koboshi.sources.hookfile import HookFile
 from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import DiskShelf
 
+from .eyes import watch
 from .lock import agent_lock
 from .recover import reopen, take_over
 from .runtime import AsyncioRuntime
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from koboshi.store.journal import Journal
 
 log = logging.getLogger(__name__)
-
-#: Seconds between two looks.
-LOOK_EVERY = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,29 +77,8 @@ async def watch_over(
             await take_over(supervisor, recovered)
             if supervisor.world.view.run.number == 0:
                 supervisor.take(OrderGiven(order=Order.START, by="owner"))
-            await _live(supervisor, HookFile(post.hooks) if post.hooks else None, enough)
+            senses = HookFile(post.hooks) if post.hooks else None
+            await watch(supervisor, enough=enough, senses=senses)
         finally:
             await runtime.cancel()
             shelf.close()
-
-
-async def _live(
-    supervisor: Supervisor, hooks: HookFile | None, enough: Callable[[Supervisor], bool]
-) -> None:
-    while not enough(supervisor):
-        for hook in hooks.read() if hooks else ():
-            supervisor.observe(hook)
-        await _look(supervisor)
-        supervisor.tick()
-        await supervisor.runtime.sleep(LOOK_EVERY)
-
-
-async def _look(supervisor: Supervisor) -> None:
-    try:
-        await supervisor.look()
-    except PlaceGone:
-        if supervisor.place is not None:
-            supervisor.observe(ProcessGone(run=supervisor.place.run))
-    except HostError as error:
-        # The terminal could not be reached this time; what was known stays known, and grows old.
-        log.warning("look failed", extra={"action": "look", "reason": str(error)})

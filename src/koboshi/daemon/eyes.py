@@ -1,0 +1,165 @@
+"""Eyes: when to look at one agent, and when to let time pass for it.
+
+A look costs a millisecond, and most terminals show for minutes what they showed before. So nothing
+is looked at until it stirs (`Host.stirred`), with these exceptions, each because of something that
+does not stir:
+
+- a question counts at its second look (law 11), and that one may not wait for the agent to move;
+- what the coalescer held back, or what could not be written, must be told once things are quiet;
+- a bell may be broken without our knowing: every half minute we look in any case.
+
+While output streams, looks keep a distance, and the last state after a burst is always looked at:
+the sign that comes after a look leads to another one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from koboshi.core.observations import Observation, ProcessGone
+from koboshi.errors import HostError, PlaceGone
+
+if TYPE_CHECKING:
+    from koboshi.hosts.base import Place
+
+    from .supervisor import Supervisor
+
+log = logging.getLogger(__name__)
+
+#: Seconds. A frame is drawn in several pieces: look when it is likely to be whole.
+SETTLE = 0.02
+#: Between two looks while output streams.
+GAP = 0.1
+#: From the first look at a question to the second.
+AGAIN = 0.12
+#: Until what was not told yet is looked at again; and what is left of a doubt about an answer.
+OWED = 1.0
+#: Between two looks when nothing stirs at all.
+BACKSTOP = 30.0
+#: Between two ticks: while something goes on, and when nothing has for `CALM`.
+TICK, TICK_CALM = 1.0, 5.0
+CALM = 15.0
+#: After the terminal could not be reached.
+LOST = 1.0
+
+
+class Senses(Protocol):
+    """What is known of an agent besides its screen: hooks, transcripts, registries."""
+
+    def poll(self) -> Iterable[Observation]:
+        """What is new; called often, so it must be cheap when nothing is."""
+        ...
+
+
+async def watch(
+    supervisor: Supervisor,
+    *,
+    enough: Callable[[Supervisor], bool],
+    senses: Senses | None = None,
+) -> None:
+    """Look after one agent until `enough` says so; `supervisor.nudge` wakes it at any time."""
+    await Eyes(supervisor, senses).watch(enough)
+
+
+class Eyes:
+    """The loop of one agent. Times are the runtime's."""
+
+    def __init__(self, supervisor: Supervisor, senses: Senses | None = None) -> None:
+        self._supervisor = supervisor
+        self._senses = senses
+        now = self._now()
+        self._looked_at = float("-inf")
+        self._look_at = self._tick_at = self._active_at = now
+        self._stirred = False  # a look is due because of a sign, and will answer later ones too
+        self._lost: Place | None = None  # a terminal that is gone: nothing to wait for there
+        self._known: tuple[object, ...] = ()
+
+    async def watch(self, enough: Callable[[Supervisor], bool]) -> None:
+        """Sense, look, tick, wait; for ever."""
+        while not enough(self._supervisor):
+            self._sense()
+            if self._now() >= self._look_at:
+                await self._look()
+            if self._now() >= self._tick_at:
+                self._tick()
+            await self._wait()
+
+    # -- what is done ---------------------------------------------------------------------------
+
+    def _sense(self) -> None:
+        for observation in self._senses.poll() if self._senses is not None else ():
+            self._supervisor.observe(observation)
+
+    async def _look(self) -> None:
+        supervisor, place = self._supervisor, self._supervisor.place
+        self._stirred, self._lost = False, None
+        self._looked_at = self._now()  # before the look: a slow one is old when it comes
+        try:
+            if place is not None:
+                # Signs from before the look are answered by it.
+                await supervisor.hands.host.stirred(place, 0)
+            await supervisor.look()
+        except PlaceGone:
+            self._lost = place
+            if place is not None:
+                supervisor.observe(ProcessGone(run=place.run))
+        except HostError as error:
+            # It could not be reached this time; what was known stays known, and grows old.
+            self._lost = place
+            log.warning("look failed", extra={"action": "look", "reason": str(error)})
+        self._look_at = self._looked_at + (LOST if self._lost is not None else self._patience())
+
+    def _tick(self) -> None:
+        self._supervisor.tick()
+        now = self._now()
+        calm = now - self._active_at > CALM
+        self._tick_at = now + (TICK_CALM if calm else TICK)
+
+    def _patience(self) -> float:
+        """How long nothing need stir until the next look."""
+        view = self._supervisor.world.view
+        if view.question is not None and view.question.looks == 1:
+            return AGAIN
+        if self._supervisor.owes_a_look or view.doubted:
+            return OWED
+        return BACKSTOP
+
+    # -- waiting --------------------------------------------------------------------------------
+
+    async def _wait(self) -> None:
+        """Until something stirs, somebody nudges, or a look or a tick is due."""
+        supervisor = self._supervisor
+        self._note_activity()
+        rest = max(0.0, min(self._look_at, self._tick_at) - self._now())
+        stirred = await supervisor.runtime.heed(self._rest(rest), supervisor.nudge)
+        now = self._now()
+        if supervisor.nudge.taken():
+            self._look_at = self._tick_at = now
+        elif stirred:
+            self._stirred = True
+            self._look_at = min(self._look_at, max(now + SETTLE, self._looked_at + GAP))
+
+    async def _rest(self, seconds: float) -> bool:
+        """Whether something stirred before the time was over."""
+        supervisor, place = self._supervisor, self._supervisor.place
+        if place is None or self._stirred or place is self._lost:
+            await supervisor.runtime.sleep(seconds)
+            return False
+        try:
+            return await supervisor.hands.host.stirred(place, seconds)
+        except HostError:
+            return True  # the look will say what is wrong
+
+    def _note_activity(self) -> None:
+        """Time is watched more closely while something goes on."""
+        world = self._supervisor.world
+        view = world.view
+        known = (view.run.number, view.sight.moved_at, view.belief.since, world.ledger)
+        if any(one is not two for one, two in zip(known, self._known or (None,) * 4, strict=True)):
+            self._known, self._active_at = known, self._now()
+            self._tick_at = min(self._tick_at, self._active_at + TICK)
+
+    def _now(self) -> float:
+        return self._supervisor.runtime.now().at
