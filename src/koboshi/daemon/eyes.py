@@ -14,7 +14,9 @@ the sign that comes after a look leads to another one.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
@@ -28,12 +30,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Seconds. A frame is drawn in several pieces: look when it is likely to be whole.
-SETTLE = 0.02
-#: Between two looks while output streams.
+#: Seconds between two looks while output streams.
 GAP = 0.1
+#: Looks are taken, and ticks are given, at multiples of these: what many agents do at the same
+#: moment costs a third of what it costs when each wakes us, and tmux, for itself.
+LOOK_GRID, TICK_GRID = 0.05, 1.0
 #: From the first look at a question to the second.
-AGAIN = 0.12
+AGAIN = 0.1
 #: Until what was not told yet is looked at again; and what is left of a doubt about an answer.
 OWED = 1.0
 #: Between two looks when nothing stirs at all.
@@ -71,8 +74,7 @@ class Eyes:
         self._senses = senses
         now = self._now()
         self._looked_at = float("-inf")
-        self._look_at = self._tick_at = self._active_at = now
-        self._stirred = False  # a look is due because of a sign, and will answer later ones too
+        self._look_at = self._tick_at = self._ticked_at = self._active_at = now
         self._lost: Place | None = None  # a terminal that is gone: nothing to wait for there
         self._known: tuple[object, ...] = ()
 
@@ -94,12 +96,9 @@ class Eyes:
 
     async def _look(self) -> None:
         supervisor, place = self._supervisor, self._supervisor.place
-        self._stirred, self._lost = False, None
+        self._lost = None
         self._looked_at = self._now()  # before the look: a slow one is old when it comes
         try:
-            if place is not None:
-                # Signs from before the look are answered by it.
-                await supervisor.hands.host.stirred(place, 0)
             await supervisor.look()
         except PlaceGone:
             self._lost = place
@@ -109,13 +108,14 @@ class Eyes:
             # It could not be reached this time; what was known stays known, and grows old.
             self._lost = place
             log.warning("look failed", extra={"action": "look", "reason": str(error)})
-        self._look_at = self._looked_at + (LOST if self._lost is not None else self._patience())
+        patience = LOST if self._lost is not None else self._patience()
+        self._look_at = self._on_grid(self._looked_at + patience, LOOK_GRID)
 
     def _tick(self) -> None:
         self._supervisor.tick()
-        now = self._now()
+        now = self._ticked_at = self._now()
         calm = now - self._active_at > CALM
-        self._tick_at = now + (TICK_CALM if calm else TICK)
+        self._tick_at = self._on_grid(now + (TICK_CALM if calm else TICK), TICK_GRID)
 
     def _patience(self) -> float:
         """How long nothing need stir until the next look."""
@@ -138,13 +138,25 @@ class Eyes:
         if supervisor.nudge.taken():
             self._look_at = self._tick_at = now
         elif stirred:
-            self._stirred = True
-            self._look_at = min(self._look_at, max(now + SETTLE, self._looked_at + GAP))
+            await self._keep_distance(now)
+
+    async def _keep_distance(self, now: float) -> None:
+        """Look now, or when the last look is long enough ago."""
+        soon = self._looked_at + GAP
+        if soon <= now:
+            self._look_at = now
+            return
+        self._look_at = min(self._look_at, self._on_grid(soon, LOOK_GRID))
+        await self._supervisor.runtime.sleep(max(0.0, self._look_at - now))
+        with contextlib.suppress(HostError):  # the look will say what is wrong
+            if (place := self._supervisor.place) is not None:
+                # The look answers the signs that came meanwhile, too.
+                await self._supervisor.hands.host.stirred(place, 0)
 
     async def _rest(self, seconds: float) -> bool:
         """Whether something stirred before the time was over."""
         supervisor, place = self._supervisor, self._supervisor.place
-        if place is None or self._stirred or place is self._lost:
+        if place is None or place is self._lost:
             await supervisor.runtime.sleep(seconds)
             return False
         try:
@@ -159,7 +171,15 @@ class Eyes:
         known = (view.run.number, view.sight.moved_at, view.belief.since, world.ledger)
         if any(one is not two for one, two in zip(known, self._known or (None,) * 4, strict=True)):
             self._known, self._active_at = known, self._now()
-            self._tick_at = min(self._tick_at, self._active_at + TICK)
+            # A step asks the rules, too: who just took one needs no tick for a while.
+            # But some: what could not be written waits for it.
+            latest = min(self._active_at + TICK, self._ticked_at + TICK_CALM)
+            self._tick_at = self._on_grid(latest, TICK_GRID)
+
+    def _on_grid(self, at: float, grid: float) -> float:
+        """The next moment that all agents share; by the machine's clock, ours may be shifted."""
+        shift = self._supervisor.runtime.scale(0.0)
+        return math.ceil((at - shift) / grid) * grid + shift
 
     def _now(self) -> float:
         return self._supervisor.runtime.now().at

@@ -24,7 +24,6 @@ class Nudge:
         self._given = True
         self.wake()
 
-    @property
     def given(self) -> bool:
         """Whether a nudge has not been taken yet."""
         return self._given
@@ -129,22 +128,25 @@ class AsyncioRuntime:
 
     async def heed(self, work: Coroutine[Any, Any, bool], nudge: Nudge) -> bool:
         """Wait for the work or the nudge; what went wrong beside comes up here, too."""
-        if self._failure is not None or nudge.given:
-            work.close()
         if self._failure is not None:
+            work.close()
             raise self._failure
-        if nudge.given:
+        if nudge.given():
+            work.close()
             return False
-        task = asyncio.get_running_loop().create_task(work)
+        # Without a task of its own, as `asyncio.timeout` does it: this is most of an idle life.
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - for the type checker
+        before = task.cancelling()
         nudge.wake = task.cancel
         try:
-            await asyncio.wait((task,))
+            return await work
+        except asyncio.CancelledError:
+            if nudge.given() and task.uncancel() <= before:
+                return False
+            raise  # somebody else meant it
         finally:
             nudge.wake = lambda: None
-            task.cancel()
-        if self._failure is not None:
-            raise self._failure
-        return False if task.cancelled() else task.result()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Let that run beside."""

@@ -27,6 +27,7 @@ import asyncio
 import contextlib
 import functools
 import os
+import selectors
 import shlex
 import stat
 import subprocess
@@ -35,10 +36,13 @@ from typing import TYPE_CHECKING
 from koboshi.hosts.recorder import BELL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from koboshi.hosts.control import Command
 
+#: Seconds in which bells that ring are told together: for one, for each more, and at most.
+MOMENT, MOMENT_EACH, MOMENT_MOST = 0.03, 0.001, 0.1
 #: Bytes for one read: all that a FIFO holds, on Linux.
 _CHUNK = 1 << 16
 #: Reads before others get their turn: the rest of a flood rings again.
@@ -47,10 +51,55 @@ _READS = 4
 _BLOCK, _BLOCKS = 256, 16
 
 
+class Belfry:
+    """All bells of one host. What rings within a moment is told together.
+
+    A hundred agents that print would wake us a hundred times a second, and tmux as often for the
+    looks that follow; so it is ten times, for all of them. A frame becomes whole meanwhile, too.
+    """
+
+    def __init__(self) -> None:
+        self._bells = selectors.DefaultSelector()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def watch(self, fifo: int, ring: Callable[[], None]) -> None:
+        """Call `ring` when something can be read, once for each time that this is called."""
+        self._bells.register(fifo, selectors.EVENT_READ, ring)
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._loop.add_reader(self._bells, self._first)
+
+    def unwatch(self, fifo: int) -> None:
+        """Call no more."""
+        with contextlib.suppress(KeyError):
+            self._bells.unregister(fifo)
+
+    def close(self) -> None:
+        """No bell is watched any more."""
+        if self._loop is not None:
+            self._loop.remove_reader(self._bells)
+            self._loop = None
+        self._bells.close()
+
+    def _first(self) -> None:
+        """One rang: see in a moment which others did."""
+        if self._loop is not None:
+            self._loop.remove_reader(self._bells)
+            moment = min(MOMENT + MOMENT_EACH * len(self._bells.get_map()), MOMENT_MOST)
+            self._loop.call_later(moment, self._all)
+
+    def _all(self) -> None:
+        if self._loop is None:
+            return
+        for key, _ in self._bells.select(0):
+            key.data()
+        self._loop.add_reader(self._bells, self._first)
+
+
 class Bell:
     """The listening end of one FIFO; only one may listen."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, belfry: Belfry) -> None:
         self.path = folder / BELL
         with contextlib.suppress(FileExistsError):
             os.mkfifo(self.path, 0o600)
@@ -60,11 +109,13 @@ class Bell:
             raise OSError(f"{self.path} is not a FIFO")
         #: Whether somebody holds the rope: without, silence means nothing.
         self.attached = False
+        self._belfry = belfry
+        self._watched = self._heard = False
         self._waiting: asyncio.Future[None] | None = None
 
     def rang(self) -> bool:
         """Whether it rang since it was asked last; learns who holds the rope."""
-        heard = False
+        heard, self._heard = self._heard, False
         for _ in range(_READS):
             try:
                 piece = os.read(self._fifo, _CHUNK)
@@ -80,16 +131,33 @@ class Bell:
     async def wait(self, seconds: float) -> None:
         """Wait until it rings or is closed; only while `attached`."""
         loop = asyncio.get_running_loop()
+        if not self._watched:
+            self._belfry.watch(self._fifo, self._ring)
+            self._watched = True
         ready = self._waiting = loop.create_future()
-        loop.add_reader(self._fifo, _done, ready)
         timer = loop.call_later(seconds, _done, ready)
         try:
             await ready
         finally:
             timer.cancel()
             self._waiting = None
-            if not self.closed:
-                loop.remove_reader(self._fifo)
+
+    def _ring(self) -> None:
+        # It can be read for as long as nobody reads it. What nobody waits for stays unread until
+        # somebody does: a stream wakes us once per look, not once per piece.
+        if self._waiting is None:
+            self._unwatch()
+            return
+        self._heard = True
+        with contextlib.suppress(BlockingIOError):
+            if not os.read(self._fifo, _CHUNK):
+                self._unwatch()  # nobody holds the rope: readable for ever
+        _done(self._waiting)
+
+    def _unwatch(self) -> None:
+        if self._watched:
+            self._belfry.unwatch(self._fifo)
+            self._watched = False
 
     @property
     def closed(self) -> bool:
@@ -100,11 +168,11 @@ class Bell:
         """Listen no more; who waits is woken."""
         if self.closed:
             return
-        if self._waiting is not None:  # before the number is given to another file
-            self._waiting.get_loop().remove_reader(self._fifo)
-            _done(self._waiting)
+        self._unwatch()  # before the number is given to another file
         os.close(self._fifo)
         self._fifo = -1
+        if self._waiting is not None:
+            _done(self._waiting)
 
 
 def _done(ready: asyncio.Future[None]) -> None:

@@ -7,7 +7,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from koboshi.hosts.bells import Bell
+from koboshi.hosts.bells import Belfry, Bell
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -50,12 +50,14 @@ class Pace:
 class Ear:
     """One terminal: its bell while it has one, and the pace for when it has none."""
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, folder: Path, belfry: Belfry, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.pace = Pace(clock)
         self._clock = clock
         self._bell: Bell | None = None
         with contextlib.suppress(OSError):  # a folder that is gone, a file system without FIFOs
-            self._bell = Bell(folder)
+            self._bell = Bell(folder, belfry)
         self._try_at = clock()
         self._pause = RETRY
 

@@ -24,6 +24,7 @@ from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts import keys
 from koboshi.hosts.base import Key, Place
+from koboshi.hosts.bells import MOMENT
 from koboshi.hosts.panes import check
 from koboshi.hosts.runs import RunFolder, agent_env
 from koboshi.hosts.screens import APPLICATION_CURSOR, BRACKETED_PASTE, Screen, open_screen
@@ -221,6 +222,7 @@ class PtyHost:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 await news.wait()
+                await asyncio.sleep(MOMENT)  # a frame is drawn in several pieces
         told = news.is_set()
         news.clear()
         return told

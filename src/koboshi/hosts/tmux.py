@@ -24,6 +24,7 @@ from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, HostMissing
 from koboshi.hosts import bells, panes
 from koboshi.hosts.base import Place
+from koboshi.hosts.bells import Belfry
 from koboshi.hosts.control import ConnectionLost, ControlClient
 from koboshi.hosts.ears import Ear
 from koboshi.hosts.panes import Pane, done
@@ -58,6 +59,8 @@ class TmuxHost:
         self._connecting = asyncio.Lock()
         self._starting = asyncio.Lock()
         self._ears: dict[tuple[str, str, int], Ear] = {}
+        self._belfry = Belfry()
+        self._folders: dict[str, RunFolder] = {}
 
     # -- verbs ---------------------------------------------------------------------------------
 
@@ -118,7 +121,7 @@ class TmuxHost:
         ear = self._ears.get(_key(place))
         if ear is None:
             _, pane = await self._reach(place)
-            ear = self._ears[_key(place)] = Ear(self._folder(pane).path)
+            ear = self._ears[_key(place)] = Ear(self._folder(pane).path, self._belfry)
         return await ear.stirred(patience, lambda: self._attach(ear, place))
 
     async def type(self, place: Place, strokes: tuple[Keystroke, ...]) -> None:
@@ -145,11 +148,14 @@ class TmuxHost:
         if ear := self._ears.pop(_key(place), None):
             ear.close()
         self._folder(pane).remove()
+        del self._folders[pane.folder]
 
     async def close(self) -> None:
         """Detach; the agents live on in tmux."""
         while self._ears:
             self._ears.popitem()[1].close()
+        self._belfry.close()
+        self._belfry = Belfry()
         await self._disconnect()
 
     async def _disconnect(self) -> None:
@@ -232,7 +238,10 @@ class TmuxHost:
         return self._state_dir / "runs"
 
     def _folder(self, pane: Pane) -> RunFolder:
-        return RunFolder(self._runs / pane.folder)
+        folder = self._folders.get(pane.folder)
+        if folder is None:  # kept: it remembers who the program is, and looks are many
+            folder = self._folders[pane.folder] = RunFolder(self._runs / pane.folder)
+        return folder
 
     def _place(self, pane: Pane) -> Place:
         child = self._folder(pane).child()

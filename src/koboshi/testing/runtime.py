@@ -38,13 +38,13 @@ class _Heed:
 
     def __await__(self) -> Generator[float, None, bool]:
         try:
-            while not self.nudge.given:
+            while not self.nudge.given():
                 try:
                     pause = self.work.send(None)
                 except StopIteration as ended:
                     return bool(ended.value)
                 until = pause
-                while until > 0 and not self.nudge.given:
+                while until > 0 and not self.nudge.given():
                     step = min(until, HEED)
                     yield step
                     until -= step
