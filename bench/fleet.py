@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     Listen = Callable[[Event, tuple[Decision, ...], World], None]
 
 #: An agent that does nothing by itself; what an adapter adds to its words is not looked at.
-SLEEPER = ("sh", "-c", "exec sleep 1000000")
+#: Its name is the real one's: another program in front of the terminal is looked at closer.
+SLEEPER = ("bash", "-c", "exec -a claude sleep 1000000")
 _FEEDER = Path(feeder.__file__)
 
 

@@ -24,6 +24,7 @@ from koboshi.core.observations import Observation, ProcessGone
 from koboshi.errors import HostError, PlaceGone
 
 if TYPE_CHECKING:
+    from koboshi.core.engine import World
     from koboshi.hosts.base import Place
 
     from .supervisor import Supervisor
@@ -77,16 +78,18 @@ class Eyes:
         self._look_at = self._tick_at = self._ticked_at = self._active_at = now
         self._lost: Place | None = None  # a terminal that is gone: nothing to wait for there
         self._known: tuple[object, ...] = ()
+        self._world: World | None = None
 
     async def watch(self, enough: Callable[[Supervisor], bool]) -> None:
         """Sense, look, tick, wait; for ever."""
+        now = self._now()
         while not enough(self._supervisor):
             self._sense()
-            if self._now() >= self._look_at:
-                await self._look()
-            if self._now() >= self._tick_at:
-                self._tick()
-            await self._wait()
+            if now >= self._look_at:
+                await self._look(now)
+            if now >= self._tick_at:
+                self._tick(now)
+            now = await self._wait()
 
     # -- what is done ---------------------------------------------------------------------------
 
@@ -94,10 +97,10 @@ class Eyes:
         for observation in self._senses.poll() if self._senses is not None else ():
             self._supervisor.observe(observation)
 
-    async def _look(self) -> None:
+    async def _look(self, now: float) -> None:
         supervisor, place = self._supervisor, self._supervisor.place
         self._lost = None
-        self._looked_at = self._now()  # before the look: a slow one is old when it comes
+        self._looked_at = now  # before the look: a slow one is old when it comes
         try:
             await supervisor.look()
         except PlaceGone:
@@ -111,9 +114,9 @@ class Eyes:
         patience = LOST if self._lost is not None else self._patience()
         self._look_at = self._on_grid(self._looked_at + patience, LOOK_GRID)
 
-    def _tick(self) -> None:
+    def _tick(self, now: float) -> None:
         self._supervisor.tick()
-        now = self._ticked_at = self._now()
+        self._ticked_at = now
         calm = now - self._active_at > CALM
         self._tick_at = self._on_grid(now + (TICK_CALM if calm else TICK), TICK_GRID)
 
@@ -128,30 +131,30 @@ class Eyes:
 
     # -- waiting --------------------------------------------------------------------------------
 
-    async def _wait(self) -> None:
-        """Until something stirs, somebody nudges, or a look or a tick is due."""
-        supervisor = self._supervisor
-        self._note_activity()
-        rest = max(0.0, min(self._look_at, self._tick_at) - self._now())
+    async def _wait(self) -> float:
+        """Until something stirs, somebody nudges, or a look or a tick is due; the time then."""
+        supervisor, now = self._supervisor, self._now()
+        self._note_activity(now)
+        rest = max(0.0, min(self._look_at, self._tick_at) - now)
         stirred = await supervisor.runtime.heed(self._rest(rest), supervisor.nudge)
         now = self._now()
         if supervisor.nudge.taken():
             self._look_at = self._tick_at = now
-        elif stirred:
-            await self._keep_distance(now)
-
-    async def _keep_distance(self, now: float) -> None:
-        """Look now, or when the last look is long enough ago."""
-        soon = self._looked_at + GAP
-        if soon <= now:
+        elif stirred and now - self._looked_at >= GAP:
             self._look_at = now
-            return
-        self._look_at = min(self._look_at, self._on_grid(soon, LOOK_GRID))
+        elif stirred:
+            return await self._keep_distance(now)
+        return now
+
+    async def _keep_distance(self, now: float) -> float:
+        """Look when the last look is long enough ago; signs until then are answered by it."""
+        self._look_at = min(self._look_at, self._on_grid(self._looked_at + GAP, LOOK_GRID))
         await self._supervisor.runtime.sleep(max(0.0, self._look_at - now))
+        place = self._supervisor.place
         with contextlib.suppress(HostError):  # the look will say what is wrong
-            if (place := self._supervisor.place) is not None:
-                # The look answers the signs that came meanwhile, too.
+            if place is not None:
                 await self._supervisor.hands.host.stirred(place, 0)
+        return self._now()
 
     async def _rest(self, seconds: float) -> bool:
         """Whether something stirred before the time was over."""
@@ -164,17 +167,20 @@ class Eyes:
         except HostError:
             return True  # the look will say what is wrong
 
-    def _note_activity(self) -> None:
+    def _note_activity(self, now: float) -> None:
         """Time is watched more closely while something goes on."""
         world = self._supervisor.world
-        view = world.view
+        if world is self._world:
+            return
+        self._world, view = world, world.view
         known = (view.run.number, view.sight.moved_at, view.belief.since, world.ledger)
-        if any(one is not two for one, two in zip(known, self._known or (None,) * 4, strict=True)):
-            self._known, self._active_at = known, self._now()
-            # A step asks the rules, too: who just took one needs no tick for a while.
-            # But some: what could not be written waits for it.
-            latest = min(self._active_at + TICK, self._ticked_at + TICK_CALM)
-            self._tick_at = self._on_grid(latest, TICK_GRID)
+        if known == self._known:
+            return
+        self._known, self._active_at = known, now
+        # A step asks the rules, too: who just took one needs no tick for a while. But some: what
+        # could not be written waits for it.
+        latest = min(now + TICK, self._ticked_at + TICK_CALM)
+        self._tick_at = self._on_grid(latest, TICK_GRID)
 
     def _on_grid(self, at: float, grid: float) -> float:
         """The next moment that all agents share; by the machine's clock, ours may be shifted."""
