@@ -107,7 +107,8 @@ class Supervisor:
             return decode(self._adapter, observation)
         if self._last is not None:
             seen, told = self._last
-            if evolve(observation, at=seen.at, utc=seen.utc) == seen:
+            same = observation.text == seen.text  # first: it mostly differs there or nowhere
+            if same and evolve(observation, at=seen.at, utc=seen.utc) == seen:
                 return evolve(told, seen_at=observation.at)
         body, self._last = decode(self._adapter, observation), None
         # When a limit resets may depend on the time of the look: such a screen is read again.

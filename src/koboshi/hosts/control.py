@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import re
 from asyncio.subprocess import PIPE
 from collections import deque
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 ANSWER_PATIENCE = 15.0
 #: Seconds for the client to go after end of file on its standard input.
 LEAVE_PATIENCE = 3.0
+
+#: Characters of a word that is worth remembering; others are pasted once.
+_SHORT = 400
 
 Command = tuple[str, ...]
 
@@ -131,10 +135,17 @@ def quote(word: str) -> str:
     Inside double quotes `$` and a leading `~` expand and a newline ends the command: all of these,
     and every control character, go as octal escapes.
     """
+    return _quoted_again(word) if len(word) <= _SHORT else _quoted(word)
+
+
+def _quoted(word: str) -> str:
     if "\0" in word:
         message = "a word for tmux may not hold a NUL"
         raise HostError(message)
     return '"' + re.sub(r'[\x00-\x1f\x7f"\\$~]', lambda m: f"\\{ord(m[0]):03o}", word) + '"'
+
+
+_quoted_again = functools.lru_cache(maxsize=1024)(_quoted)  # looks say the same words for ever
 
 
 def _fail(answer: asyncio.Future[Any], error: Exception) -> None:
