@@ -35,7 +35,8 @@ def dialog(number: int) -> str:
     rows = [*HEAD, f"❯ step {number}", "", "● Running a step", f"  ⎿  $ {command}", "", RULE]
     rows += [" Bash command", " Run a step", DASHES, f" {command}", DASHES]
     rows += [" This command requires approval", "", " Do you want to proceed?", " ❯ 1. Yes"]
-    return frame([*rows, f"   2. Yes, and don't ask again for: {command} *", "   3. No", ""])
+    rows += [f"   2. Yes, and don’t ask again for: {command} *", "   3. No", "", " Esc to cancel"]
+    return frame(rows)
 
 
 def frame(rows: list[str]) -> str:
