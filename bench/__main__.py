@@ -20,6 +20,7 @@ from .screens import measure_screens
 from .simulation import measure_simulation
 from .startup import measure_startup
 from .steps import measure_agents, measure_step
+from .watching import measure_dialogs, measure_watching
 
 MEASUREMENTS: dict[str, Measure] = {
     "step": measure_step,
@@ -30,6 +31,8 @@ MEASUREMENTS: dict[str, Measure] = {
     "journal": measure_journal,
     "recovery": measure_recovery,
     "startup": measure_startup,
+    "watching": measure_watching,
+    "dialogs": measure_dialogs,
 }
 QUICK = 0.2
 

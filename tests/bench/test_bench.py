@@ -37,10 +37,30 @@ KEYS = {
         f"{n}_{k}" for n in ("segments", "single") for k in ("total", "read", "seconds", "rate")
     },
     "startup": {"python_pass", "koboshi_version", "ratio"},
+    "watching": {
+        "panes",
+        "lines_unwatched",
+        *(f"{n}_{k}" for n in ("idle", "lines") for k in ("koboshi", "polling", "ratio")),
+    },
+    "dialogs": {
+        f"{n}_{w}_{k}"
+        for n in ("alone", "busy")
+        for w in ("event", "decision")
+        for k in ("known", "p50", "p95", "max")
+    },
 }
 
 
-@pytest.mark.parametrize("name", sorted(MEASUREMENTS))
+REAL = ("watching", "dialogs")  #: these need a tmux
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.tmux if name in REAL else ())
+        for name in sorted(MEASUREMENTS)
+    ],
+)
 def test_a_measurement_yields_its_keys_with_positive_numbers(name: str) -> None:
     """No timed assertions: machines are noisy."""
     figures = MEASUREMENTS[name](TINY)

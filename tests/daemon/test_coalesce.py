@@ -47,6 +47,17 @@ def test_a_moving_spinner_is_told_every_second() -> None:
     assert told == [None, ScreenSame(run=1, digest="1.0", seen_at=MOVING), None]
 
 
+def test_what_was_held_back_is_owed() -> None:
+    """Whoever looks only when something stirs must look once more."""
+    coalescer = Coalescer()
+    owed = [coalescer.owing]
+    for at, digest in ((0.0, "a"), (0.5, "a"), (0.6, "b"), (0.6 + MOVING, "b")):
+        coalescer.sift(look(IDLE, at, digest), VIEW)
+        owed.append(coalescer.owing)
+
+    assert owed == [True, False, False, True, False]
+
+
 def test_a_question_seen_once_is_confirmed_at_once() -> None:
     """Its second look must not be swallowed."""
     once = replace(VIEW, question=Question(prompt=permission(), nth=1, since=0.0))

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from koboshi.core.events import Moment
-from koboshi.daemon.runtime import AsyncioRuntime, shift_after
+from koboshi.daemon.runtime import AsyncioRuntime, Nudge, shift_after
 from koboshi.store.wire import Boot
 from koboshi.testing import FakeRuntime
 
@@ -105,3 +105,68 @@ def test_a_task_that_breaks_ends_the_one_who_waits() -> None:
 
     with pytest.raises(LookupError, match="a bug"):
         asyncio.run(main())
+
+
+def test_a_nudge_ends_the_wait() -> None:
+    """One that came before it, too; work that is done first says what it has to say."""
+
+    async def run() -> None:
+        runtime, nudge = AsyncioRuntime(), Nudge()
+        ended: list[str] = []
+
+        async def work(seconds: float) -> bool:
+            try:
+                await asyncio.sleep(seconds)
+            except asyncio.CancelledError:
+                ended.append("cut short")
+                raise
+            return True
+
+        asyncio.get_running_loop().call_soon(nudge.give)
+        assert await runtime.heed(work(60), nudge) is False
+        assert (ended, nudge.taken(), nudge.taken()) == (["cut short"], True, False)
+        nudge.give()
+        assert await runtime.heed(work(60), nudge) is False
+        assert (nudge.taken(), ended) == (True, ["cut short"])
+        assert await runtime.heed(work(0), nudge) is True
+        nudge.give()  # to nobody: it wakes no later wait of somebody else
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+
+
+def test_whoever_is_cancelled_while_it_waits_is_cancelled() -> None:
+    """A nudge at the same moment does not change that."""
+
+    async def run() -> None:
+        runtime, nudge = AsyncioRuntime(), Nudge()
+
+        async def wait() -> bool:
+            return await runtime.heed(asyncio.sleep(60, result=True), nudge)
+
+        task = asyncio.create_task(wait())
+        await asyncio.sleep(0)
+        nudge.give()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
+
+
+def test_what_went_wrong_beside_comes_up_where_one_waits() -> None:
+    """Broken hands are no reason to wait on."""
+
+    async def run() -> None:
+        runtime = AsyncioRuntime()
+
+        async def broken() -> None:
+            raise OSError("broken")
+
+        runtime.spawn(broken())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        with pytest.raises(OSError, match="broken"):
+            await runtime.heed(asyncio.sleep(60, result=True), Nudge())
+
+    asyncio.run(run())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from koboshi.core.actions import Answer, Mode
 from koboshi.core.events import (
     Ending,
@@ -14,8 +16,8 @@ from koboshi.core.events import (
     RunStarted,
     SupervisorStarted,
 )
-from koboshi.core.observations import HookFired, PersonSeen, ProcessGone
-from koboshi.core.readings import Meaning, Status
+from koboshi.core.observations import HookFired, PersonSeen, ProcessGone, ScreenSeen
+from koboshi.core.readings import Meaning, Reading, Status
 from koboshi.hosts.base import Keystroke, Place
 from koboshi.scripted.behaviour import Ask, Done, EndTurn, Script, Work
 from koboshi.store.history import load
@@ -250,3 +252,27 @@ def test_after_an_outcome_a_screen_that_looks_the_same_is_told_again() -> None:
     assert closed is None
     assert again is not None
     assert again.nth == question.nth + 1
+
+
+def test_the_same_screen_is_not_read_twice_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But its age counts, and another one is read."""
+    life = started((EndTurn(), Done()))
+    supervisor = life.supervisor
+    assert supervisor is not None
+    assert supervisor.place is not None
+    adapter, reads = supervisor._adapter, list[str]()  # noqa: SLF001
+    read = adapter.read
+
+    def counted(seen: ScreenSeen) -> Reading:
+        reads.append(seen.text)
+        return read(seen)
+
+    monkeypatch.setattr(adapter, "read", counted)
+    seen = supervisor.hands.ours(life.host.seen(supervisor.place), supervisor.place)
+    for later in (0.0, 6.0, 12.0):
+        supervisor.observe(replace(seen, at=seen.at + later))
+    assert len(reads) <= 1
+    assert life.world.view.sight.seen_at == seen.at + 12.0
+    supervisor.observe(replace(seen, at=seen.at + 13.0, text="x"))
+
+    assert reads[-1] == "x"

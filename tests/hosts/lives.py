@@ -15,6 +15,7 @@ import pytest
 
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Host, Key, Launch, Place
+from tests.hosts.stirs import StirContract
 from tests.hosts.waiting import (
     bystander,
     number_after,
@@ -27,7 +28,7 @@ from tests.hosts.waiting import (
 )
 
 
-class PlaceContract:
+class PlaceContract(StirContract):
     """What a fake promises too; every test opens its own host."""
 
     def opened(self) -> AbstractAsyncContextManager[Host]:
@@ -97,6 +98,7 @@ class PlaceContract:
                 assert await host.find("doll") == ()
                 for verb in (
                     host.look(place),
+                    host.stirred(place, 1),
                     host.type(place, (Key(name="x"),)),
                     host.end(place, force=True),
                     host.forget(place),
@@ -223,6 +225,22 @@ class LifeContract(PlaceContract):
                 await host.end(place, force=force)
                 await until_ended(host, place)
                 await until(lambda: not runs(inner))
+
+        asyncio.run(run())
+
+    def test_who_waits_for_a_terminal_that_is_forgotten_is_woken(self) -> None:
+        """A new run begins, the old one is cleared away; nothing will stir there."""
+
+        async def run() -> None:
+            async with self.opened() as host:
+                place = await self.started(host, "leave", 0)
+                await until_ended(host, place)
+                while await host.stirred(place, 0.05):
+                    await host.look(place)
+                waiting = asyncio.create_task(host.stirred(place, 60))
+                await asyncio.sleep(0)
+                await host.forget(place)
+                assert await asyncio.wait_for(waiting, 30) is True
 
         asyncio.run(run())
 

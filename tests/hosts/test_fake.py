@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,9 @@ from tests.hosts.lives import PlaceContract
 ARGV = ("scripted", "--session", "s-1")
 
 
-def fake(*, own: bool = True) -> FakeHost:
+def fake(*, own: bool = True, runtime: FakeRuntime | None = None) -> FakeHost:
     """A host, and time that stands still."""
-    runtime = FakeRuntime()
+    runtime = runtime or FakeRuntime()
     agent = ScriptedAgent(script=Script(), clock=lambda: (runtime.monotonic, runtime.utc))
     return FakeHost(agent, runtime, own=own)
 
@@ -28,10 +29,35 @@ def fake(*, own: bool = True) -> FakeHost:
 class TestFake(PlaceContract):
     """The contract; how one runs and ends is the script's affair."""
 
+    ready = ""
+    runtime = FakeRuntime()
+
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Host]:
         """A host of its own."""
-        yield fake()
+        self.runtime.monotonic = 0.0
+        yield fake(runtime=self.runtime)
+
+    def clock(self) -> float:
+        """Virtual time."""
+        return self.runtime.monotonic
+
+    async def breathe(self) -> None:
+        """A moment of virtual time."""
+        pause: Awaitable[None] = self.runtime.sleep(0.01)
+        await pause
+
+    def drive(self, story: Coroutine[Any, Any, None]) -> None:
+        """Ten minutes are over in an instant."""
+        ended: list[bool] = []
+
+        async def told() -> None:
+            await story
+            ended.append(True)
+
+        self.runtime.spawn(told())
+        self.runtime.run_until(600)
+        assert ended
 
     def argv(self, name: str, *args: object) -> tuple[str, ...]:  # noqa: ARG002
         """All programs are the scripted one."""

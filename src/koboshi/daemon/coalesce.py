@@ -38,6 +38,7 @@ class Coalescer:
         self._told: ScreenRead | None = None
         self._digest = ""
         self._at = 0.0
+        self.owing = True  #: what the last look showed has not been told
 
     def sift(self, body: ScreenRead, view: View) -> ScreenRead | ScreenSame | None:
         """The event for that look; None when it adds nothing."""
@@ -49,10 +50,12 @@ class Coalescer:
         age = body.seen_at - self._at
         gap = MOVING if body.digest != self._digest else STILL
         if age < gap and not unconfirmed:
+            self.owing = body.digest != self._digest
             return None
         same = ScreenSame(run=body.run, digest=body.digest, seen_at=body.seen_at)
         return self._tell(same)
 
     def _tell(self, body: _Told) -> _Told:
         self._digest, self._at = body.digest, body.seen_at
+        self.owing = False
         return body

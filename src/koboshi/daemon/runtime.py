@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any, Protocol
 
 from koboshi.core.events import Moment
 from koboshi.store.wire import Boot
+
+
+class Nudge:
+    """Wakes the one who waits; a nudge that comes while nobody waits is kept."""
+
+    def __init__(self) -> None:
+        self._given = False
+        self.wake: Callable[[], object] = lambda: None  #: set by the runtime while one waits
+
+    def give(self) -> None:
+        """Wake the one who waits, at once."""
+        self._given = True
+        self.wake()
+
+    def given(self) -> bool:
+        """Whether a nudge has not been taken yet."""
+        return self._given
+
+    def taken(self) -> bool:
+        """Take the nudge, if there is one."""
+        given, self._given = self._given, False
+        return given
 
 
 class Runtime(Protocol):
@@ -33,6 +55,10 @@ class Runtime(Protocol):
 
     def sleep(self, seconds: float) -> Awaitable[None]:
         """Let others run."""
+        ...
+
+    def heed(self, work: Coroutine[Any, Any, bool], nudge: Nudge) -> Awaitable[bool]:
+        """Wait for the work and give back what it says; a nudge ends it, and that is False."""
         ...
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -99,6 +125,28 @@ class AsyncioRuntime:
         if self._failure is not None:
             raise self._failure
         await asyncio.sleep(seconds)
+
+    async def heed(self, work: Coroutine[Any, Any, bool], nudge: Nudge) -> bool:
+        """Wait for the work or the nudge; what went wrong beside comes up here, too."""
+        if self._failure is not None:
+            work.close()
+            raise self._failure
+        if nudge.given():
+            work.close()
+            return False
+        # Without a task of its own, as `asyncio.timeout` does it: this is most of an idle life.
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - for the type checker
+        before = task.cancelling()
+        nudge.wake = task.cancel
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if nudge.given() and task.uncancel() <= before:
+                return False
+            raise  # somebody else meant it
+        finally:
+            nudge.wake = lambda: None
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Let that run beside."""

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 from koboshi.adapters.registry import has_manifest
 from koboshi.core.engine import World
 from koboshi.core.events import Context, Order, OrderGiven
-from koboshi.core.observations import ProcessGone
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
-from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.probing import version_of
 from koboshi.performers import Program
 from koboshi.rules import BUILTIN
@@ -23,6 +21,7 @@ from koboshi.store.manifests import adapter_in, config_dir
 from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import DiskShelf
 
+from .eyes import watch
 from .lock import agent_lock
 from .recover import reopen, take_over
 from .runtime import AsyncioRuntime
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from .supervisor import Listen
 
 log = logging.getLogger(__name__)
-
-#: Seconds between two looks.
-LOOK_EVERY = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,29 +102,8 @@ async def watch_over(
         try:
             await take_over(supervisor, recovered)
             begun(supervisor)
-            await _live(supervisor, HookFile(post.hooks) if post.hooks else None, enough)
+            senses = HookFile(post.hooks) if post.hooks else None
+            await watch(supervisor, enough=enough, senses=senses)
         finally:
             await runtime.cancel()
             shelf.close()
-
-
-async def _live(
-    supervisor: Supervisor, hooks: HookFile | None, enough: Callable[[Supervisor], bool]
-) -> None:
-    while not enough(supervisor):
-        for hook in hooks.read() if hooks else ():
-            supervisor.observe(hook)
-        await _look(supervisor)
-        supervisor.tick()
-        await supervisor.runtime.sleep(LOOK_EVERY)
-
-
-async def _look(supervisor: Supervisor) -> None:
-    try:
-        await supervisor.look()
-    except PlaceGone:
-        if supervisor.place is not None:
-            supervisor.observe(ProcessGone(run=supervisor.place.run))
-    except HostError as error:
-        # The terminal could not be reached this time; what was known stays known, and grows old.
-        log.warning("look failed", extra={"action": "look", "reason": str(error)})

@@ -27,11 +27,14 @@ from koboshi.core.events import (
     ScreenSame,
     Ticked,
 )
+from koboshi.core.observations import ScreenSeen
+from koboshi.core.view import evolve
 from koboshi.errors import MarkNotWritten
 from koboshi.performers import Hands, perform, settle
 from koboshi.performers.lifecycle import AT_WORK
 
 from .coalesce import Coalescer
+from .runtime import Nudge
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     from koboshi.core.actions import Action
     from koboshi.core.engine import Decision, World
     from koboshi.core.events import Body, Event
-    from koboshi.core.observations import Observation, ScreenSeen
+    from koboshi.core.observations import Observation
     from koboshi.hosts.base import Host, Place
     from koboshi.performers import Program
     from koboshi.store.journal import Journal
@@ -70,11 +73,13 @@ class Supervisor:
         self.world = world
         self.runtime = runtime
         self.journal_error = ""
+        self.nudge = Nudge()  #: given when the next look should not wait
         self._journal = journal
         self._adapter = adapter
         self._listen = listen
         self._coalescer = Coalescer()
         self._unwritten: list[Body] = []
+        self._last: tuple[ScreenSeen, ScreenRead] | None = None
         self.hands = Hands(
             agent=world.view.context.agent,
             adapter=adapter,
@@ -95,13 +100,33 @@ class Supervisor:
 
     def observe(self, observation: Observation) -> None:
         """Take in a raw look; its run and time are already ours."""
-        body = decode(self._adapter, observation)
+        body = self._decoded(observation)
         if isinstance(body, ScreenRead):
             sifted = self._coalescer.sift(body, self.world.view)
             if sifted is not None and not self._news(sifted):
                 self._coalescer = Coalescer()  # fold passed over it: the next look must tell again
         elif body is not None and not self._old_story(body):
             self.take(body)
+
+    def _decoded(self, observation: Observation) -> Body | None:
+        """The fact in that look; the same screen is not read twice in a row."""
+        if not isinstance(observation, ScreenSeen):
+            return decode(self._adapter, observation)
+        if self._last is not None:
+            seen, told = self._last
+            same = observation.text == seen.text  # first: it mostly differs there or nowhere
+            if same and evolve(observation, at=seen.at, utc=seen.utc) == seen:
+                return evolve(told, seen_at=observation.at)
+        body, self._last = decode(self._adapter, observation), None
+        # When a limit resets may depend on the time of the look: such a screen is read again.
+        if isinstance(body, ScreenRead) and body.reading.limit is None:
+            self._last = (observation, body)
+        return body
+
+    @property
+    def owes_a_look(self) -> bool:
+        """Whether what the last look showed is not known yet: it was held back, or not written."""
+        return self.world.view.run.exit is None and self._coalescer.owing
 
     def _news(self, body: ScreenRead | ScreenSame) -> bool:
         before = self.world
@@ -202,3 +227,4 @@ class Supervisor:
         # Law 4: whatever shows next is new, also where it looks like what was told before.
         self._coalescer = Coalescer()
         self.take(ActionFinished(key=action.key, action=action, outcome=outcome))
+        self.nudge.give()

@@ -87,6 +87,7 @@ class Ward:
         orders, self._orders = self._orders, []
         for body in orders:
             supervisor.take(body)
+        supervisor.nudge.give()
 
     async def taken_up(self, seconds: float) -> Supervisor:
         """Its supervisor, once there is one; the trouble as an error when there is none in time."""

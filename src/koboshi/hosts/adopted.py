@@ -28,6 +28,7 @@ from koboshi.hosts import foreign, recorder, trees
 from koboshi.hosts.base import Keystroke, Launch, Place
 from koboshi.hosts.calls import TmuxCalls
 from koboshi.hosts.control import Command
+from koboshi.hosts.ears import Pace
 from koboshi.hosts.foreign import ForeignPane
 from koboshi.hosts.runs import slug
 from koboshi.hosts.tmux import client_env
@@ -68,6 +69,7 @@ class AdoptedHost:
     def __init__(self, *, state_dir: Path, tmux: str = "tmux") -> None:
         self._folder = Path(state_dir).absolute() / "adopted"
         self._tmux = tmux
+        self._paces: dict[tuple[str, str], Pace] = {}
 
     # -- verbs ---------------------------------------------------------------------------------
 
@@ -140,6 +142,7 @@ class AdoptedHost:
         said = await self._at(adopted).say(*foreign.look(place.id, cut))
         facts, plain, ansi, *_ = (*said.split(f"{cut}\n"), "", "")  # a server may die half-way
         pane = self._checked(adopted, facts)
+        self._pace(place).saw((plain, pane.title, pane.command, pane.dead))
         return ScreenSeen(
             text=plain.removesuffix("\n"),
             run=place.run,
@@ -154,6 +157,11 @@ class AdoptedHost:
             pid=None if pane.dead else foreground(pane.pid),
             alive=not pane.dead,
         )
+
+    async def stirred(self, place: Place, patience: float) -> bool:
+        """Wait until a look is due: nothing may be changed on that server, so nothing rings."""
+        self._of(place)
+        return await self._pace(place).stirred(patience)
 
     async def type(self, place: Place, strokes: tuple[Keystroke, ...]) -> None:
         """Send keystrokes in order, unless a person scrolls in the pane."""
@@ -183,6 +191,7 @@ class AdoptedHost:
     async def forget(self, place: Place) -> None:
         """Look after it no more; the pane, and whatever runs in it, stays as it is."""
         self._of(place)
+        self._paces.pop((place.id, place.agent), None)
         (self._folder / self._name(place.agent)).unlink(missing_ok=True)
 
     async def close(self) -> None:
@@ -219,6 +228,9 @@ class AdoptedHost:
         for name in buffers:
             with contextlib.suppress(HostError):
                 await calls.say(("delete-buffer", "-b", name))
+
+    def _pace(self, place: Place) -> Pace:
+        return self._paces.setdefault((place.id, place.agent), Pace())
 
     def _at(self, adopted: Adopted) -> TmuxCalls:
         return self._calls("-S", adopted.socket)

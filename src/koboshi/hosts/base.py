@@ -59,7 +59,7 @@ Keystroke = Text | Key
 
 
 class Host(Protocol):
-    """Six verbs; everything above is built from them."""
+    """Seven verbs; everything above is built from them."""
 
     name: str
 
@@ -73,6 +73,15 @@ class Host(Protocol):
 
     async def look(self, place: Place) -> ScreenSeen:
         """The screen and the process now."""
+        ...
+
+    async def stirred(self, place: Place, patience: float) -> bool:
+        """Wait until something may have changed there since this was asked last.
+
+        False after `patience` seconds without a sign. True is a guess on the careful side, the
+        first answer always is True, and a sign is given once: one watcher per terminal. What
+        changes after a True is told by the next call, so that a look in between misses nothing.
+        """
         ...
 
     async def type(self, place: Place, strokes: tuple[Keystroke, ...]) -> None:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import re
 from asyncio.subprocess import PIPE
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from koboshi.errors import HostError
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 ANSWER_PATIENCE = 15.0
 #: Seconds for the client to go after end of file on its standard input.
 LEAVE_PATIENCE = 3.0
+
+#: Characters of a word that is worth remembering; others are pasted once.
+_SHORT = 400
 
 Command = tuple[str, ...]
 
@@ -65,17 +69,36 @@ class Parser:
     def __init__(self) -> None:
         self._partial: list[bytes] = []
         self._guard: bytes | None = None  # what follows "%begin " of the open block
-        self._lines: list[str] = []
+        self._lines: list[bytes] = []  # pieces of one or more lines each
 
     def feed(self, chunk: bytes) -> list[Reply | Notice]:
         """What became complete with this chunk."""
-        head, newline, rest = chunk.partition(b"\n")
+        whole, newline, rest = chunk.rpartition(b"\n")
         if not newline:
-            self._partial.append(head)
+            self._partial.append(rest)
             return []
-        lines = [b"".join((*self._partial, head)), *rest.split(b"\n")]
-        self._partial = [lines.pop()]
-        return [item for line in lines if (item := self._line(line)) is not None]
+        text = b"".join((*self._partial, whole, newline))
+        self._partial = [rest]
+        items: list[Reply | Notice] = []
+        at = 0
+        while at < len(text):
+            if self._guard is not None:
+                at = self._block(text, at)
+            end = text.find(b"\n", at)
+            item = self._line(text[at:end]) if end >= 0 else None
+            if item is not None:
+                items.append(item)
+            at = end + 1 if end >= 0 else len(text)
+        return items
+
+    def _block(self, text: bytes, at: int) -> int:
+        """Take lines that cannot end the block, all at once; where the first other one begins."""
+        if text.startswith(b"%e", at):  # end, error
+            return at
+        found = text.find(b"\n%e", at)
+        last = found if found >= 0 else len(text) - 1
+        self._lines.append(text[at:last])
+        return last + 1
 
     def _line(self, line: bytes) -> Reply | Notice | None:
         if self._guard is not None:
@@ -93,10 +116,11 @@ class Parser:
     def _inside(self, line: bytes) -> Reply | None:
         word, _, rest = line.partition(b" ")
         if rest != self._guard or word not in (b"%end", b"%error"):
-            self._lines.append(line.decode(errors="replace"))
+            self._lines.append(line)
             return None
         self._guard = None
-        lines, own = tuple(self._lines), rest.endswith(b" 1")
+        text, own = b"\n".join(self._lines).decode(errors="replace"), rest.endswith(b" 1")
+        lines = tuple(text.split("\n")) if self._lines else ()
         return Reply(lines=lines, failed=word == b"%error", own=own)
 
 
@@ -111,10 +135,34 @@ def quote(word: str) -> str:
     Inside double quotes `$` and a leading `~` expand and a newline ends the command: all of these,
     and every control character, go as octal escapes.
     """
+    return _quoted_again(word) if len(word) <= _SHORT else _quoted(word)
+
+
+def _quoted(word: str) -> str:
     if "\0" in word:
         message = "a word for tmux may not hold a NUL"
         raise HostError(message)
     return '"' + re.sub(r'[\x00-\x1f\x7f"\\$~]', lambda m: f"\\{ord(m[0]):03o}", word) + '"'
+
+
+_quoted_again = functools.lru_cache(maxsize=1024)(_quoted)  # looks say the same words for ever
+
+
+def _fail(answer: asyncio.Future[Any], error: Exception) -> None:
+    if not answer.done():
+        answer.set_exception(error)
+        answer.exception()  # read once, so that an abandoned one is not reported
+
+
+class Question:
+    """Commands that were sent together, and what was answered so far."""
+
+    __slots__ = ("answered", "count", "replies")
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.replies: list[Reply] = []
+        self.answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
 
 class ControlClient:
@@ -122,7 +170,8 @@ class ControlClient:
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
-        self._waiting: deque[asyncio.Future[Reply]] = deque()
+        self._waiting: deque[Question] = deque()
+        self._outbox: list[str] = []
         self._attached: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._reader = asyncio.create_task(self._read())
 
@@ -162,19 +211,29 @@ class ControlClient:
         """Send all commands at once and wait for all answers, which may be refusals."""
         if not self.alive or self._process.stdin is None:
             raise ConnectionLost
-        loop = asyncio.get_running_loop()
-        answers = [loop.create_future() for _ in commands]
+        if not commands:
+            return []
+        question = Question(len(commands))
         lines = "".join(" ".join(map(quote, command)) + "\n" for command in commands)
-        self._waiting.extend(answers)
-        self._process.stdin.write(lines.encode())  # never partly: no await between queue and write
+        self._waiting.append(question)
+        if not self._outbox:
+            # In a moment, with what others ask meanwhile: each write wakes tmux.
+            asyncio.get_running_loop().call_soon(self._send)
+        self._outbox.append(lines)  # in the order of the questions: no await in between
         try:
             async with asyncio.timeout(ANSWER_PATIENCE):
-                return list(await asyncio.gather(*answers))
+                await question.answered
+                return question.replies
         except TimeoutError as error:
             self._kill()  # answers that come now would be taken for those of later commands
             await asyncio.wait([self._reader])
             message = "tmux did not answer"
             raise ConnectionLost(message) from error
+
+    def _send(self) -> None:
+        lines, self._outbox = "".join(self._outbox), []
+        if self._process.stdin is not None:
+            self._process.stdin.write(lines.encode())
 
     async def close(self) -> None:
         """Detach and let the client process go; the server is not touched."""
@@ -202,10 +261,9 @@ class ControlClient:
             error = lost
             self._kill()
         finally:
-            for answer in (self._attached, *self._waiting):
-                if not answer.done():
-                    answer.set_exception(error)
-                    answer.exception()  # read once, so that an abandoned one is not reported
+            _fail(self._attached, error)
+            for question in self._waiting:
+                _fail(question.answered, error)
 
     async def _pump(self) -> None:
         stdout = self._process.stdout
@@ -220,9 +278,12 @@ class ControlClient:
             if not self._attached.done():
                 self._attached.set_result(reply)
         elif self._waiting:
-            answer = self._waiting.popleft()
-            if not answer.done():  # its asker may have given up
-                answer.set_result(reply)
+            question = self._waiting[0]
+            question.replies.append(reply)
+            if len(question.replies) == question.count:
+                self._waiting.popleft()
+                if not question.answered.done():  # its asker may have given up
+                    question.answered.set_result(None)
 
     async def _last_words(self) -> str:
         stderr = self._process.stderr

@@ -25,6 +25,7 @@ from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts import recorder
 from koboshi.hosts.base import Keystroke, Launch, Place
+from koboshi.hosts.ears import Pace
 from koboshi.hosts.panes import check
 from koboshi.hosts.runs import Ended, RunFolder, agent_env
 from koboshi.hosts.trees import MARK
@@ -118,6 +119,7 @@ class HeadlessHost:
     def __init__(self, *, state_dir: Path) -> None:
         self._root = Path(state_dir).absolute() / "headless"
         self._starting = asyncio.Lock()
+        self._paces: dict[str, Pace] = {}
 
     # -- what only this host can do ------------------------------------------------------------
 
@@ -183,8 +185,10 @@ class HeadlessHost:
         task, spec = self._reach(place)
         ended, child = task.ended(spec), task.folder.child()
         alive = ended is None
+        text = "\n".join(task.output().splitlines()[-spec.rows :])
+        self._pace(place).saw((text, alive))
         return ScreenSeen(
-            text="\n".join(task.output().splitlines()[-spec.rows :]),
+            text=text,
             run=place.run,
             at=at,
             utc=utc,
@@ -196,6 +200,11 @@ class HeadlessHost:
             code=ended.code if ended else None,
             signal=ended.signal if ended else None,
         )
+
+    async def stirred(self, place: Place, patience: float) -> bool:
+        """Wait until a look is due: a look reads two small files, and no bell is hung up here."""
+        self._reach(place)
+        return await self._pace(place).stirred(patience)
 
     async def type(self, place: Place, strokes: tuple[Keystroke, ...]) -> None:  # noqa: ARG002
         """Refused: there is no keyboard."""
@@ -213,6 +222,7 @@ class HeadlessHost:
         if task.ended(spec) is None:
             message = f"run {place.run} of {place.agent!r} still runs"
             raise HostError(message, hint="end it first")
+        self._paces.pop(place.id, None)
         task.folder.remove()
 
     async def close(self) -> None:
@@ -248,6 +258,9 @@ class HeadlessHost:
             if time.monotonic() > deadline:
                 return None
             await asyncio.sleep(0.01)
+
+    def _pace(self, place: Place) -> Pace:
+        return self._paces.setdefault(place.id, Pace())
 
     def _task(self, task_id: str) -> tuple[Task, Spec]:
         task = Task(self._root / (Path(task_id).name or "_"))

@@ -24,6 +24,7 @@ from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts import keys
 from koboshi.hosts.base import Key, Place
+from koboshi.hosts.bells import MOMENT
 from koboshi.hosts.panes import check
 from koboshi.hosts.runs import RunFolder, agent_env
 from koboshi.hosts.screens import APPLICATION_CURSOR, BRACKETED_PASTE, Screen, open_screen
@@ -52,6 +53,8 @@ class Terminal:
         self._master: int | None = master
         self._out = bytearray()
         self._hung_up = asyncio.Event()
+        self.news = asyncio.Event()  #: set by output and by the end, cleared by who was told
+        self.news.set()
         self._loop = asyncio.get_running_loop()
         os.set_blocking(master, False)
         self._loop.add_reader(master, self.read)
@@ -94,6 +97,7 @@ class Terminal:
             self._loop.remove_writer(master)
             os.close(master)
             self._hung_up.set()
+            self.news.set()
 
     def _read_once(self, master: int) -> bool:
         try:
@@ -105,6 +109,7 @@ class Terminal:
         if not data:
             self.close()
             return False
+        self.news.set()
         answer = self.screen.feed(data)
         if answer:
             self.write(answer)
@@ -211,6 +216,17 @@ class PtyHost:
             await room.terminal.finished()
         return room.see()
 
+    async def stirred(self, place: Place, patience: float) -> bool:
+        """Wait until the program prints or ends."""
+        news = self._room(place).terminal.news
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await news.wait()
+                await asyncio.sleep(MOMENT)  # a frame is drawn in several pieces
+        told = news.is_set()
+        news.clear()
+        return told
+
     async def type(self, place: Place, strokes: tuple[Keystroke, ...]) -> None:
         """Send keystrokes in order; text is a bracketed paste where the program asked for such."""
         room = self._room(place)
@@ -231,6 +247,7 @@ class PtyHost:
             message = f"run {place.run} of {place.agent!r} still runs"
             raise HostError(message, hint="end it first")
         del self._rooms[place.id]
+        room.terminal.news.set()  # for who waits there
         await leave(room)
 
     async def close(self) -> None:

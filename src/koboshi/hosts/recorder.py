@@ -7,6 +7,8 @@ no terminal, and we leave the host's own children first. Three files in FOLDER t
 - ``child.json``:  the program runs: its pid, its mark, when it was born; and who we are
 - ``status.json``: the program ended: exit code or signal; or it never started: an error
 
+A fourth, ``bell``, is a FIFO if somebody listens for news: the status is news.
+
 Standard library only, and nothing of koboshi: it runs outside our environment and outlives us.
 No signal that a terminal or a shutdown sends ends it before the status is on disk.
 Only SIGHUP is passed on, because the kernel sends it to nobody else: when the terminal is gone
@@ -28,6 +30,9 @@ import sys
 import termios
 import time
 from typing import Any, NoReturn
+
+#: The FIFO on which somebody may listen, see bells.py.
+BELL = "bell"
 
 #: Seconds to wait for launch.json. The host writes it right after it has marked the terminal; if
 #: the host died in between, nothing must start that nobody could find again.
@@ -75,6 +80,7 @@ def main(folder: str, *, detached: bool = False) -> int:
     code, killer = decode(wait(pid, signals))
     end = {"pid": pid, "code": code, "signal": killer, "ended": utc()}
     tell(folder, "status.json", {**end, "seconds": round(time.monotonic() - began, 3)})
+    ring(folder)
     return code if code is not None else 128 + (killer or 0)
 
 
@@ -243,6 +249,16 @@ def tell(folder: str, name: str, record: dict[str, Any]) -> None:
     """Write a record if it can be written; a folder that is gone means nobody wants to know."""
     with contextlib.suppress(OSError):
         write(folder, name, record)
+
+
+def ring(folder: str) -> None:
+    """Say that there is news, if somebody listens; never wait for anybody."""
+    with contextlib.suppress(OSError):
+        bell = os.open(os.path.join(folder, BELL), os.O_WRONLY | os.O_NONBLOCK)
+        try:
+            os.write(bell, b"!")
+        finally:
+            os.close(bell)
 
 
 def write(folder: str, name: str, record: dict[str, Any]) -> None:

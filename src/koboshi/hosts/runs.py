@@ -59,6 +59,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._child: Child | None = None
+        self._status = path / "status.json"  # made once: every look asks for it
 
     @classmethod
     def create(cls, root: Path, launch: Launch) -> RunFolder:
@@ -105,13 +106,13 @@ class RunFolder:
     def child(self) -> Child | None:
         """The program's process, once it has been started."""
         if self._child is None:
-            record = self._read("child.json")
+            record = _read(self.path / "child.json")
             self._child = Child(**record) if record else None
         return self._child
 
     def ended(self) -> Ended | None:
         """How it ended, or None while it has not."""
-        record = self._read("status.json")
+        record = _read(self._status)
         if record is None:
             return None
         return Ended(
@@ -135,12 +136,13 @@ class RunFolder:
         """What every process of this run carries, and no other ever will."""
         return f"{launch.agent}/{launch.run}/{self.path.name[-8:]}"
 
-    def _read(self, name: str) -> dict[str, Any] | None:
-        try:
-            record: dict[str, Any] = json.loads((self.path / name).read_bytes())
-        except FileNotFoundError:
-            return None
-        return record
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        record: dict[str, Any] = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    return record
 
 
 def slug(name: str) -> str:

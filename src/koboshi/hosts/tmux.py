@@ -1,9 +1,10 @@
 """Terminals in a tmux server of our own; agents in it outlive koboshi.
 
 One control-mode client is attached to a hub session with `no-output`, so that a frozen supervisor
-can never block an agent. Panes carry the agent's name and run as user options: after a restart
-`find` reads them back. Panes are named by their `%id` and checked against those options in every
-verb, because a new server counts its ids from zero again.
+can never block an agent; that something was printed a bell tells (bells.py). Panes carry the
+agent's name and run as user options: after a restart `find` reads them back. Panes are named by
+their `%id` and checked against those options in every verb, because a new server counts its ids
+from zero again.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ import psutil
 
 from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, HostMissing
-from koboshi.hosts import panes
+from koboshi.hosts import bells, panes
 from koboshi.hosts.base import Place
+from koboshi.hosts.bells import Belfry
 from koboshi.hosts.control import ConnectionLost, ControlClient
+from koboshi.hosts.ears import Ear
 from koboshi.hosts.panes import Pane, done
 from koboshi.hosts.runs import RunFolder, agent_env, slug, with_utf8
 from koboshi.hosts.trees import MARK
@@ -55,6 +58,9 @@ class TmuxHost:
         self._client: ControlClient | None = None
         self._connecting = asyncio.Lock()
         self._starting = asyncio.Lock()
+        self._ears: dict[tuple[str, str, int], Ear] = {}
+        self._belfry = Belfry()
+        self._folders: dict[str, RunFolder] = {}
 
     # -- verbs ---------------------------------------------------------------------------------
 
@@ -89,6 +95,8 @@ class TmuxHost:
             if ended is None or pane.dead or time.monotonic() > deadline:
                 break
             await asyncio.sleep(0.01)  # ended, but tmux has not read all that it wrote
+        if ear := self._ears.get(_key(place)):
+            ear.pace.saw((text, pane.title, pane.command))
         child = folder.child()
         alive = ended is None and (not pane.dead or (child is not None and child.running()))
         return ScreenSeen(
@@ -107,6 +115,14 @@ class TmuxHost:
             code=ended.code if ended else None,
             signal=ended.signal if ended else None,
         )
+
+    async def stirred(self, place: Place, patience: float) -> bool:
+        """Wait until the pane prints, ends or goes; where it cannot ring, until a look is due."""
+        ear = self._ears.get(_key(place))
+        if ear is None:
+            _, pane = await self._reach(place)
+            ear = self._ears[_key(place)] = Ear(self._folder(pane).path, self._belfry)
+        return await ear.stirred(patience, lambda: self._attach(ear, place))
 
     async def type(self, place: Place, strokes: tuple[Keystroke, ...]) -> None:
         """Send keystrokes in order; text is a bracketed paste where the program asked for such."""
@@ -129,7 +145,10 @@ class TmuxHost:
             raise HostError(message, hint="end it first")
         client, pane = await self._reach(place)
         done(await client.ask(("kill-pane", "-t", place.id)))
+        if ear := self._ears.pop(_key(place), None):
+            ear.close()
         self._folder(pane).remove()
+        del self._folders[pane.folder]
 
     async def attach_argv(self, place: Place) -> tuple[str, ...]:
         """The command that brings a person to the agent."""
@@ -146,6 +165,13 @@ class TmuxHost:
 
     async def close(self) -> None:
         """Detach; the agents live on in tmux."""
+        while self._ears:
+            self._ears.popitem()[1].close()
+        self._belfry.close()
+        self._belfry = Belfry()
+        await self._disconnect()
+
+    async def _disconnect(self) -> None:
         client, self._client = self._client, None
         if client:
             await client.close()
@@ -205,6 +231,13 @@ class TmuxHost:
         client, (reply,) = await self._read(panes.describe(place.id))
         return client, panes.checked(reply, place)
 
+    async def _attach(self, ear: Ear, place: Place) -> None:
+        """Hang up the bell, unless the run has ended or a person does something with its output."""
+        client, (facts, piped) = await self._read(panes.describe(place.id), bells.piped(place.id))
+        pane = panes.checked(facts, place)
+        if ear.fifo is not None and not pane.dead and piped.text != "1":
+            done(await client.ask(bells.attach(place.id, ear.fifo)))
+
     async def _capture(self, place: Place) -> tuple[Pane, str, str]:
         """Facts and both forms of the screen in one round trip."""
         commands = (panes.describe(place.id), *panes.capture(place.id))
@@ -218,7 +251,10 @@ class TmuxHost:
         return self._state_dir / "runs"
 
     def _folder(self, pane: Pane) -> RunFolder:
-        return RunFolder(self._runs / pane.folder)
+        folder = self._folders.get(pane.folder)
+        if folder is None:  # kept: it remembers who the program is, and looks are many
+            folder = self._folders[pane.folder] = RunFolder(self._runs / pane.folder)
+        return folder
 
     def _place(self, pane: Pane) -> Place:
         child = self._folder(pane).child()
@@ -240,7 +276,7 @@ class TmuxHost:
         async with self._connecting:
             if self._client and self._client.alive:
                 return self._client
-            await self.close()
+            await self._disconnect()
             client = await ControlClient.open(self._argv(), client_env())
             self._client = client
             # Said again to a server that an older koboshi may have started.
@@ -262,6 +298,11 @@ class TmuxHost:
         lines = (" ".join(("set-option", *(f"'{word}'" for word in o))) for o in panes.OPTIONS)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return path
+
+
+def _key(place: Place) -> tuple[str, str, int]:
+    """Without the pid, which a place may not have yet."""
+    return place.id, place.agent, place.run
 
 
 def client_env() -> dict[str, str]:

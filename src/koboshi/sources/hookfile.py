@@ -20,7 +20,7 @@ class HookFile:
         self._offset = path.stat().st_size if path.exists() else 0
         self._rest = b""
 
-    def read(self) -> list[HookFired]:
+    def poll(self) -> list[HookFired]:
         """The hooks since the last call; what is no JSON object is passed over."""
         try:
             with self._path.open("rb") as file:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SIGTERM, SIGKILL = 15, 9
 SCRIPTED = "scripted"  #: the only program that is installed here
 _COLS, _ROWS = 100, 30
+STIR = 0.05  #: seconds in which a change is noticed
 
 
 @dataclass(slots=True)
@@ -78,6 +79,7 @@ class FakeHost:
         self._terminals: list[Terminal] = []
         self._opened = 0
         self._frames: tuple[str, str] = ("", "")
+        self._told: dict[str, tuple[object, ...]] = {}
 
     # -- the verbs ------------------------------------------------------------------------------
 
@@ -109,6 +111,21 @@ class FakeHost:
         await self._reach()
         self._outside.after()
         return seen
+
+    async def stirred(self, place: Place, patience: float) -> bool:
+        """Wait, in virtual time, until the terminal shows something else."""
+        until = self.runtime.monotonic + patience
+        while True:
+            seen = self.seen(place)
+            shown = (seen.text, seen.title, seen.command, seen.alive)
+            if self._told.get(place.id) != shown:
+                self._told[place.id] = shown
+                return True
+            rest = until - self.runtime.monotonic
+            if rest <= 0:
+                return False
+            pause: Awaitable[None] = self.runtime.sleep(min(rest, STIR))
+            await pause
 
     async def type(self, place: Place, strokes: tuple[Keystroke, ...]) -> None:
         """Keys go to whatever is in the foreground."""

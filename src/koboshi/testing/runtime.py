@@ -7,11 +7,13 @@ from collections.abc import Awaitable, Coroutine, Generator
 from typing import Any
 
 from koboshi.core.events import Moment
-from koboshi.daemon.runtime import shift_after
+from koboshi.daemon.runtime import Nudge, shift_after
 from koboshi.store.wire import Boot
 
 #: Turns of all tasks within one call: more than any honest night needs, few enough to be told soon.
 MOST_TURNS = 100_000
+#: Seconds in which a nudge is noticed.
+HEED = 0.05
 
 
 class _Pause:
@@ -24,6 +26,33 @@ class _Pause:
 
     def __await__(self) -> Generator[float, None, None]:
         yield self.seconds
+
+
+class _Heed:
+    """An awaitable that lets a coroutine run until it ends or a nudge is there."""
+
+    __slots__ = ("nudge", "work")
+
+    def __init__(self, work: Coroutine[Any, Any, bool], nudge: Nudge) -> None:
+        self.work, self.nudge = work, nudge
+
+    def __await__(self) -> Generator[float, None, bool]:
+        try:
+            while not self.nudge.given():
+                try:
+                    pause = self.work.send(None)
+                except StopIteration as ended:
+                    return bool(ended.value)
+                until = pause
+                while until > 0 and not self.nudge.given():
+                    step = min(until, HEED)
+                    yield step
+                    until -= step
+                if pause <= 0:
+                    yield 0.0
+            return False
+        finally:
+            self.work.close()
 
 
 class FakeRuntime:
@@ -67,6 +96,10 @@ class FakeRuntime:
     def sleep(self, seconds: float) -> Awaitable[None]:
         """Let others run."""
         return _Pause(seconds)
+
+    def heed(self, work: Coroutine[Any, Any, bool], nudge: Nudge) -> Awaitable[bool]:
+        """Wait for the work or the nudge."""
+        return _Heed(work, nudge)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Let that run beside, from now on."""

@@ -1,6 +1,7 @@
-"""A supervisor in small: start an agent, print its place, and look for ever.
+"""A supervisor in small: start an agent, print its place, and look for ever when it stirs.
 
 Arguments: tmux socket, `pty` or `headless`, state folder, then the agent's argv.
+The last line that was seen stands in `seen` in the state folder.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ async def keep(socket: str, state_dir: str, *argv: str) -> None:
     place = await host.start(Launch(agent="kept", run=1, argv=argv, cwd=state_dir))
     sys.stdout.write(json.dumps({"id": place.id, "pid": place.pid}) + "\n")
     sys.stdout.flush()
+    seen = Path(state_dir) / "seen"
     while True:
-        await host.look(place)
-        await asyncio.sleep(0.05)
+        await host.stirred(place, 1)
+        lines = (await host.look(place)).text.split()
+        seen.write_text(lines[-1] if lines else "", encoding="utf-8")
 
 
 asyncio.run(keep(*sys.argv[1:]))

@@ -1,0 +1,93 @@
+"""When to look again at a terminal: when its bell rings, or, where it has none, by the clock."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import TYPE_CHECKING
+
+from koboshi.hosts.bells import Belfry, Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+#: (what has been still for so many seconds, is looked at every so many seconds)
+PACES = ((10.0, 0.2), (60.0, 0.5), (300.0, 1.0), (float("inf"), 2.0))
+#: Seconds until a bell that is not attached is tried again; doubles while it does not help.
+RETRY, RETRY_MOST = 1.0, 30.0
+
+
+class Pace:
+    """When to look again at what cannot ring: often while something moves, else less and less."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._shown: object = None
+        self._moved_at = self._looked_at = float("-inf")
+
+    def saw(self, shown: object) -> None:
+        """A look showed that; only whether it is the same as before matters."""
+        self._looked_at = self._clock()
+        if shown != self._shown:
+            self._shown, self._moved_at = shown, self._looked_at
+
+    def due(self) -> float:
+        """Seconds until the next look; a terminal that was never looked at is due."""
+        now = self._clock()
+        still = now - self._moved_at
+        every = next(every for most, every in PACES if still < most or most == float("inf"))
+        return max(0.0, self._looked_at + every - now)
+
+    async def stirred(self, patience: float) -> bool:
+        """Wait until a look is due; False when that is not within the patience."""
+        due = self.due()
+        await asyncio.sleep(min(due, max(0.0, patience)))
+        return due <= patience
+
+
+class Ear:
+    """One terminal: its bell while it has one, and the pace for when it has none."""
+
+    def __init__(
+        self, folder: Path, belfry: Belfry, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.pace = Pace(clock)
+        self._clock = clock
+        self._bell: Bell | None = None
+        with contextlib.suppress(OSError):  # a folder that is gone, a file system without FIFOs
+            self._bell = Bell(folder, belfry)
+        self._try_at = clock()
+        self._pause = RETRY
+
+    @property
+    def fifo(self) -> Path | None:
+        """Where to ring; None where that cannot be."""
+        return self._bell.path if self._bell else None
+
+    async def stirred(self, patience: float, attach: Callable[[], Awaitable[None]]) -> bool:
+        """Wait for the bell; `attach` hangs it up, and raises when the terminal is gone."""
+        bell = self._bell
+        if bell is not None and bell.rang():
+            return True
+        if bell is None or not bell.attached:
+            if self._clock() >= self._try_at:
+                await self._again(attach)
+                return True  # what was printed before did not ring
+            return await self.pace.stirred(patience)
+        self._pause = RETRY
+        await bell.wait(patience)
+        return bell.closed or bell.rang() or not bell.attached
+
+    async def _again(self, attach: Callable[[], Awaitable[None]]) -> None:
+        # Never at once: under a flood that we cannot follow each one would end in an instant.
+        self._try_at = self._clock() + self._pause
+        self._pause = min(self._pause * 2, RETRY_MOST)
+        await attach()
+
+    def close(self) -> None:
+        """Listen no more."""
+        bell, self._bell = self._bell, None
+        if bell is not None:
+            bell.close()
