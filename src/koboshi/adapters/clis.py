@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from .equipment import Bare
 from .grammar import load, read_screen
 from .grammar.answers import keys_to_choose
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from koboshi.core.readings import Meaning, Prompt, Reading
 
 
-class CliAdapter:
+class CliAdapter(Bare):
     """Knowledge about one CLI, most of it in its manifest."""
 
     name: str = ""

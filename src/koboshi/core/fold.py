@@ -21,21 +21,23 @@ from .events import (
     RunStarted,
     ScreenRead,
     ScreenSame,
+    SignalRead,
+    Source,
     SupervisorStarted,
     Ticked,
 )
 from .outcomes import charged, finished
-from .readings import Status, added, ran_between
+from .readings import ContextUse, Status, added, ran_between
 from .status import settle
 from .view import (
     HISTORY,
+    NEVER,
     Belief,
     Clue,
     Exit,
     Question,
     Run,
     Sight,
-    Source,
     Stage,
     Tally,
     Window,
@@ -52,6 +54,10 @@ _GOING_ON = (Status.WORKING, Status.IDLE)
 _NOT_ASKING = (*_GOING_ON, Status.FAILED, Status.LIMITED)
 #: Looks in a row without a question before one that may have been answered is over.
 _CLEAR_LOOKS = 3
+#: Whose word about the context counts more: numbers of the agent before notices on its screen.
+_RANK: dict[str, int] = {Source.STATUSLINE: 2, Source.TRANSCRIPT: 1}
+#: Seconds after which a better source that fell silent no longer outranks a worse one.
+_CONTEXT_OLD = 300.0
 _DOUBT = "a question with these words may have been answered already"
 
 
@@ -65,8 +71,8 @@ def fold(view: View, event: Event) -> View:
             return _believe(_same(view, body), now)
         case ScreenRead():
             after = _believe(_read(view, body), now)
-        case HookRead():
-            after = _believe(_hook(view, body, now), now)
+        case HookRead() | SignalRead():
+            after = _believe(_told(view, body, now), now)
         case RunStarted():
             after = _started(view, body, now)
         case RunExited():
@@ -79,10 +85,10 @@ def fold(view: View, event: Event) -> View:
             after = _ordered(view, body)
         case SupervisorStarted():
             # What was seen before the supervisor died may be old by now: look again first.
-            after = evolve(view, acted_at=now.at)
+            after = _without(evolve(view, acted_at=now.at), Source.REGISTRY, Source.TRANSCRIPT)
         case _:
             assert_never(body)
-    if after is view and isinstance(body, RunStarted | RunExited | ScreenRead):
+    if after is view and isinstance(body, RunStarted | RunExited | ScreenRead | SignalRead):
         return view  # an old story
     return evolve(after, past=(*after.past[1 - HISTORY :], event))
 
@@ -121,7 +127,14 @@ def _entered(view: View, status: Status, now: Moment) -> Tally:
 
 def _with_clue(view: View, clue: Clue) -> tuple[Clue, ...]:
     """The clues with that one in its source's place."""
-    return (*(c for c in view.clues if c.source is not clue.source), clue)
+    old = view.clue(clue.source)
+    since = old.since if old is not None and old.status is clue.status else clue.at
+    rest = (c for c in view.clues if c.source is not clue.source)
+    return (*rest, evolve(clue, since=since))
+
+
+def _without(view: View, *sources: Source) -> View:
+    return evolve(view, clues=tuple(c for c in view.clues if c.source not in sources))
 
 
 # -- looks ------------------------------------------------------------------------------------
@@ -154,10 +167,13 @@ def _read(view: View, body: ScreenRead) -> View:
         seen_at=body.seen_at,
         moved_at=body.seen_at if moved else view.sight.moved_at,
         draft=reading.draft,
-        # The notice slot rotates: not seen does not mean not low. A value stays for its run.
-        context=reading.context or view.sight.context,
+        # The notice slot rotates: not seen does not mean not low. A value stays for its session.
+        context=view.sight.context,
+        context_at=view.sight.context_at,
+        window=view.sight.window,
         error=reading.error,
     )
+    sight = _with_context(sight, reading.context, body.seen_at)
     clue = Clue(
         source=Source.SCREEN,
         status=reading.status,
@@ -225,17 +241,72 @@ def _limited(view: View, reading: Reading, at: float) -> View:
     return evolve(after, window=Window(limit=limit, nth=nth, since=at))
 
 
+# -- other signals ----------------------------------------------------------------------------
+
+
+def _told(view: View, body: HookRead | SignalRead, now: Moment) -> View:
+    return _hook(view, body, now) if isinstance(body, HookRead) else _signal(view, body, now)
+
+
 def _hook(view: View, body: HookRead, now: Moment) -> View:
-    known = view.run.session
-    if body.session and known and body.session != known:
+    known, vouched = view.run.session, body.run == view.run.number
+    # /clear and /resume go on in another session; only the run's own shim is believed about that.
+    renews = vouched and bool(body.began) and body.age < view.settings.grace
+    foreign = bool(body.session and known) and body.session != known and not renews
+    if foreign or (body.run is not None and not vouched):
         return view  # late, from the run before, or another agent's
-    after = view
-    if body.session and not known:
-        after = evolve(view, run=evolve(view.run, session=body.session))
+    after = _in_session(view, body.session)
     if body.status is None:
         return after
-    clue = Clue(source=Source.HOOK, status=body.status, at=now.at, reason=f"hook {body.word}")
+    at = now.at - body.age
+    clue = Clue(source=Source.HOOK, status=body.status, at=at, reason=f"hook {body.word}")
     return evolve(after, clues=_with_clue(after, clue))
+
+
+def _signal(view: View, body: SignalRead, now: Moment) -> View:
+    if body.run != view.run.number or view.run.exit is not None:
+        return view
+    after = _in_session(view, body.session)
+    sight, use = after.sight, body.context
+    if body.window and body.window != sight.window:
+        sight = evolve(sight, window=body.window)
+    full = sight.window or view.settings.context_window
+    if use is None and body.tokens and full:
+        use = ContextUse(used=min(100.0, 100.0 * body.tokens / full), source=body.source)
+    sight = _with_context(sight, use, now.at)
+    if sight is not after.sight:
+        after = evolve(after, sight=sight)
+    if body.status is None:
+        # The agent's file is gone: a level that nobody holds up any more.
+        lost = body.source is Source.REGISTRY and after.clue(body.source) is not None
+        return _without(after, body.source) if lost else after
+    clue = Clue(
+        source=body.source,
+        status=body.status,
+        at=now.at,
+        reason=body.reason,
+        evidence=body.evidence,
+    )
+    return evolve(after, clues=_with_clue(after, clue))
+
+
+def _in_session(view: View, session: str) -> View:
+    """The run is in that session; what was known of the one before does not hold for it."""
+    if not session or session == view.run.session:
+        return view
+    sight = evolve(view.sight, context=None, context_at=NEVER)
+    after = evolve(view, run=evolve(view.run, session=session), sight=sight)
+    return _without(after, Source.TRANSCRIPT)
+
+
+def _with_context(sight: Sight, use: ContextUse | None, at: float) -> Sight:
+    known = sight.context
+    if use is None or use == known:
+        return sight
+    outranked = known is not None and _RANK.get(use.source, 0) < _RANK.get(known.source, 0)
+    if outranked and at - sight.context_at < _CONTEXT_OLD:
+        return sight
+    return evolve(sight, context=use, context_at=at)
 
 
 # -- runs -------------------------------------------------------------------------------------

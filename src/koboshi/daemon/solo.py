@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,11 @@ from koboshi.core.observations import ProcessGone
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.errors import HostError, PlaceGone
-from koboshi.performers import Program
+from koboshi.performers import Gear, Program
 from koboshi.rules import BUILTIN
 from koboshi.sources.hookfile import HookFile
+from koboshi.sources.hooksocket import hook_socket
+from koboshi.sources.senses import Senses
 from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import DiskShelf
 
@@ -57,6 +59,8 @@ async def watch_over(
 ) -> None:
     """Take the agent on, or start it, and look after it until `enough` says so."""
     folder = journal_dir(post.state, post.agent)
+    socket = folder.parent / "hooks.sock"
+    gear = Gear(folder=folder.parent, socket=socket)
     with agent_lock(folder.parent / "lock"):
         runtime = AsyncioRuntime()
         context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
@@ -68,7 +72,7 @@ async def watch_over(
                 journal=journal,
                 adapter=adapter(post.agent_type),
                 host=host,
-                program=post.program,
+                program=replace(post.program, gear=gear),
                 runtime=runtime,
                 announce=lambda text: announce(supervisor, text),
             )
@@ -81,18 +85,26 @@ async def watch_over(
             await take_over(supervisor, recovered)
             if supervisor.world.view.run.number == 0:
                 supervisor.take(OrderGiven(order=Order.START, by="owner"))
-            await _live(supervisor, HookFile(post.hooks) if post.hooks else None, enough)
+            senses = Senses(post.agent, post.agent_type, gear.spool)
+            hooks = HookFile(post.hooks) if post.hooks else None
+            async with hook_socket(socket, post.agent, supervisor.observe):
+                await _live(supervisor, senses, hooks, enough)
         finally:
             await runtime.cancel()
             shelf.close()
 
 
 async def _live(
-    supervisor: Supervisor, hooks: HookFile | None, enough: Callable[[Supervisor], bool]
+    supervisor: Supervisor,
+    senses: Senses,
+    hooks: HookFile | None,
+    enough: Callable[[Supervisor], bool],
 ) -> None:
     while not enough(supervisor):
         for hook in hooks.read() if hooks else ():
             supervisor.observe(hook)
+        for seen in senses.read(supervisor.world.view.run):
+            supervisor.observe(seen)
         await _look(supervisor)
         supervisor.tick()
         await supervisor.runtime.sleep(LOOK_EVERY)

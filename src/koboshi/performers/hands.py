@@ -7,8 +7,9 @@ returns. Whoever finds an action without that mark knows that nothing happened.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.base import SHELLS
@@ -44,11 +45,26 @@ class Skipped(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gear:
+    """Where runs are equipped from: a private folder, and who listens to hooks."""
+
+    folder: Path
+    socket: Path | None = None
+
+    @property
+    def spool(self) -> Path:
+        """Where hooks are left while nobody listens."""
+        return self.folder / "hooks.spool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """How the agent is started."""
 
     argv: tuple[str, ...]
     cwd: str
+    env: Mapping[str, str] = field(default_factory=dict)  #: added to the host's own environment
+    gear: Gear | None = None  #: None: runs are not equipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,9 @@ from typing import ClassVar
 
 from koboshi.adapters.clis import CliAdapter
 
+from .equip import equip
+from .signals import read_signal
+
 
 class ClaudeAdapter(CliAdapter):
     """Knowledge about Claude Code."""
@@ -21,3 +24,6 @@ class ClaudeAdapter(CliAdapter):
     def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
         """A run that goes on where the session ended; it keeps the id."""
         return (*program, "--resume", session)
+
+    signal = staticmethod(read_signal)
+    equip = staticmethod(equip)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from koboshi.adapters.clis import CliAdapter
 
+from .rollout import read_signal
+
 
 class CodexAdapter(CliAdapter):
     """Knowledge about Codex CLI.
@@ -17,3 +19,5 @@ class CodexAdapter(CliAdapter):
     def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
         """A run that goes on where the session ended."""
         return (*program, "resume", session)
+
+    signal = staticmethod(read_signal)
