@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import queue
 import shlex
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,6 +22,7 @@ from koboshi.adapters.decode import decode
 from koboshi.adapters.equipment import Kit
 from koboshi.core.engine import World, happen, step
 from koboshi.core.events import (
+    Body,
     Context,
     HookRead,
     Moment,
@@ -33,6 +37,7 @@ from koboshi.core.observations import Observation
 from koboshi.core.readings import Status
 from koboshi.core.view import View
 from koboshi.sources.hookhttp import HookUrl, hook_http
+from koboshi.sources.hooksocket import hook_socket
 from koboshi.sources.registry import Registry
 from koboshi.sources.senses import Senses
 from tests.lab.conftest import Stages
@@ -50,6 +55,7 @@ class Watch:
 
     def __init__(self, stage: Stage, *, session: str = SESSION) -> None:
         self.stage = stage
+        self.heard: queue.SimpleQueue[Observation] = queue.SimpleQueue()
         self.told: list[HookRead | SignalRead] = []
         folder = stage.home.folder / "gear"
         folder.mkdir()
@@ -78,17 +84,17 @@ class Watch:
         for path, text in equipment.files.items():
             Path(path).write_text(text, encoding="utf-8")
         look = self.stage.start(*equipment.argv)
-        self._take(
-            RunStarted(run=1, origin=Origin.FIRST, pid=look.seen.pid, session=self.session)
-        )
+        self.take(RunStarted(run=1, origin=Origin.FIRST, pid=look.seen.pid, session=self.session))
 
     def look(self) -> View:
         """One round of the watch loop."""
         for seen in self.senses.read(self.view.run):
             self.observe(seen)
+        while not self.heard.empty():
+            self.observe(self.heard.get())
         look = self.stage.look()
         now = time.monotonic()
-        self._take(ScreenRead(run=1, reading=look.reading, digest=look.seen.text, seen_at=now))
+        self.take(ScreenRead(run=1, reading=look.reading, digest=look.seen.text, seen_at=now))
         return self.view
 
     def observe(self, seen: Observation) -> None:
@@ -97,7 +103,7 @@ class Watch:
         if isinstance(body, HookRead | SignalRead):
             self.told.append(body)
         if body is not None:
-            self._take(body)
+            self.take(body)
 
     def until(self, wanted: Callable[[View], bool], what: str, seconds: float = 20) -> View:
         """Look until it is as wanted."""
@@ -106,8 +112,8 @@ class Watch:
             if time.monotonic() > deadline:
                 told = "\n".join(map(str, self.told))
                 clues = "\n".join(map(str, self.view.clues))
-                pytest.fail(f"no {what}\n{self.view.belief}\n{clues}\n{told}\n"
-                            f"{self.stage.look().seen.text}")  # fmt: skip
+                screen = self.stage.look().seen.text
+                pytest.fail(f"no {what}\n{self.view.belief}\n{clues}\n{told}\n{screen}")
             time.sleep(0.05)
         return self.view
 
@@ -115,7 +121,8 @@ class Watch:
         """The hooks that came, by name."""
         return [body.word for body in self.told if isinstance(body, HookRead)]
 
-    def _take(self, body: Any) -> None:  # noqa: ANN401
+    def take(self, body: Body) -> None:
+        """One more fact."""
         now = Moment(at=time.monotonic(), utc=time.time())
         self.world, _ = step(self.world, happen(self.world, body, now))
 
@@ -126,8 +133,33 @@ def claude(request: pytest.FixtureRequest, stages: Stages) -> Watch:
     return Watch(stages("claude", request.param))
 
 
-def test_every_signal_of_claude_agrees_over_a_turn(claude: Watch, model: Model) -> None:
-    """Hooks through the shim, the registry, the transcript and the status line; nothing is edited."""
+@pytest.fixture
+def listened(claude: Watch) -> Iterator[Watch]:
+    """The same, with somebody at the socket that the shim sends to."""
+    folder = Path(tempfile.mkdtemp(prefix="kb-"))  # the path of a socket must be short
+    path = folder / "s"
+    claude.kit = replace(claude.kit, socket=str(path))
+    ready, done = threading.Event(), threading.Event()
+
+    async def listen() -> None:
+        async with hook_socket(path, "a1", claude.heard.put):
+            ready.set()
+            await asyncio.to_thread(done.wait)
+
+    thread = threading.Thread(target=lambda: asyncio.run(listen()))
+    thread.start()
+    try:
+        assert ready.wait(10)
+        yield claude
+    finally:
+        done.set()
+        thread.join()
+        folder.rmdir()
+
+
+def test_every_signal_of_claude_agrees_over_a_turn(listened: Watch, model: Model) -> None:
+    """Hooks through the shim, registry, transcript and status line; nothing is edited."""
+    claude = listened
     before = (claude.stage.home.path / ".claude.json").read_text(encoding="utf-8")
     claude.start("--session-id", SESSION)
     model.expect(
@@ -146,7 +178,7 @@ def test_every_signal_of_claude_agrees_over_a_turn(claude: Watch, model: Model) 
     view = claude.until(
         lambda v: (
             v.status is Status.IDLE
-            and v.sight.context is not None
+            and getattr(v.sight.context, "source", "") == "statusline"
             and all(c.status is Status.IDLE for c in v.clues)
         ),
         "agreement of all signals",
@@ -156,7 +188,6 @@ def test_every_signal_of_claude_agrees_over_a_turn(claude: Watch, model: Model) 
         Source.SCREEN, Source.REGISTRY, Source.HOOK, Source.TRANSCRIPT,
     }  # fmt: skip
     assert view.sight.context is not None
-    assert view.sight.context.source == "statusline"
     # 70,000 tokens, of the window that this model has.
     assert view.sight.context.used == pytest.approx(100 * 70_000 / view.sight.window, abs=1)
     written = [b.tokens for b in claude.told if isinstance(b, SignalRead) and b.tokens]
@@ -186,8 +217,9 @@ def test_a_question_is_told_by_hook_and_registry(claude: Watch, model: Model) ->
     assert registry.reason == "registry: waiting (permission prompt)"
 
 
-def test_clear_moves_the_run_to_a_new_session(claude: Watch) -> None:
+def test_clear_moves_the_run_to_a_new_session(listened: Watch) -> None:
     """The hook and the registry both say it; the context of the old one is forgotten."""
+    claude = listened
     claude.start("--session-id", SESSION)
     claude.stage.say("Hello.")
     claude.until(lambda v: v.status is Status.IDLE and v.sight.context is not None, "context")
@@ -323,10 +355,10 @@ def test_codex_tells_its_session_turns_and_tokens(stages: Stages, model: Model) 
 
 
 def test_time_alone_names_a_contradiction(claude: Watch) -> None:
-    """A registry that says busy over an idle screen that stands still is not believed, nor denied."""
+    """A registry that says busy over an idle screen that stands still: unknown."""
     claude.start("--session-id", SESSION)
     view = claude.until(lambda v: v.status is Status.IDLE and len(v.clues) > 1, "idle")
-    claude._take(SignalRead(run=1, source=Source.REGISTRY, status=Status.WORKING, reason="r"))
+    claude.take(SignalRead(run=1, source=Source.REGISTRY, status=Status.WORKING, reason="r"))
     now = Moment(at=time.monotonic() + 60, utc=time.time())
     claude.world, _ = step(claude.world, happen(claude.world, Ticked(), now))
 

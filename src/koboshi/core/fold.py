@@ -27,11 +27,11 @@ from .events import (
     Ticked,
 )
 from .outcomes import charged, finished
-from .readings import ContextUse, Status, added, ran_between
+from .readings import Status, added, ran_between
+from .signals import told, with_clue, with_context, without
 from .status import settle
 from .view import (
     HISTORY,
-    NEVER,
     Belief,
     Clue,
     Exit,
@@ -54,10 +54,6 @@ _GOING_ON = (Status.WORKING, Status.IDLE)
 _NOT_ASKING = (*_GOING_ON, Status.FAILED, Status.LIMITED)
 #: Looks in a row without a question before one that may have been answered is over.
 _CLEAR_LOOKS = 3
-#: Whose word about the context counts more: numbers of the agent before notices on its screen.
-_RANK: dict[str, int] = {Source.STATUSLINE: 2, Source.TRANSCRIPT: 1}
-#: Seconds after which a better source that fell silent no longer outranks a worse one.
-_CONTEXT_OLD = 300.0
 _DOUBT = "a question with these words may have been answered already"
 
 
@@ -72,7 +68,7 @@ def fold(view: View, event: Event) -> View:
         case ScreenRead():
             after = _believe(_read(view, body), now)
         case HookRead() | SignalRead():
-            after = _believe(_told(view, body, now), now)
+            after = _believe(told(view, body, now), now)
         case RunStarted():
             after = _started(view, body, now)
         case RunExited():
@@ -85,7 +81,7 @@ def fold(view: View, event: Event) -> View:
             after = _ordered(view, body)
         case SupervisorStarted():
             # What was seen before the supervisor died may be old by now: look again first.
-            after = _without(evolve(view, acted_at=now.at), Source.REGISTRY, Source.TRANSCRIPT)
+            after = without(evolve(view, acted_at=now.at), Source.REGISTRY, Source.TRANSCRIPT)
         case _:
             assert_never(body)
     if after is view and isinstance(body, RunStarted | RunExited | ScreenRead | SignalRead):
@@ -125,18 +121,6 @@ def _entered(view: View, status: Status, now: Moment) -> Tally:
     return tally
 
 
-def _with_clue(view: View, clue: Clue) -> tuple[Clue, ...]:
-    """The clues with that one in its source's place."""
-    old = view.clue(clue.source)
-    since = old.since if old is not None and old.status is clue.status else clue.at
-    rest = (c for c in view.clues if c.source is not clue.source)
-    return (*rest, evolve(clue, since=since))
-
-
-def _without(view: View, *sources: Source) -> View:
-    return evolve(view, clues=tuple(c for c in view.clues if c.source not in sources))
-
-
 # -- looks ------------------------------------------------------------------------------------
 
 
@@ -173,7 +157,7 @@ def _read(view: View, body: ScreenRead) -> View:
         window=view.sight.window,
         error=reading.error,
     )
-    sight = _with_context(sight, reading.context, body.seen_at)
+    sight = with_context(sight, reading.context, body.seen_at)
     clue = Clue(
         source=Source.SCREEN,
         status=reading.status,
@@ -183,7 +167,7 @@ def _read(view: View, body: ScreenRead) -> View:
     )
     lines = reading.lines[-10:] or view.context.lines
     context = view.context if lines == view.context.lines else evolve(view.context, lines=lines)
-    after = evolve(view, context=context, sight=sight, clues=_with_clue(view, clue))
+    after = evolve(view, context=context, sight=sight, clues=with_clue(view, clue))
     return _asked(_limited(_shell(after, body), reading, body.seen_at), reading, body.seen_at)
 
 
@@ -192,7 +176,7 @@ def _shell(view: View, body: ScreenRead) -> View:
     if body.reading.status is not Status.GONE or view.run.exit is not None:
         return view
     clue = evolve(view.clues[-1], source=Source.PROCESS)
-    after = evolve(view, run=evolve(view.run, exit=Exit()), clues=_with_clue(view, clue))
+    after = evolve(view, run=evolve(view.run, exit=Exit()), clues=with_clue(view, clue))
     return _refresh_after_exit(after)
 
 
@@ -239,74 +223,6 @@ def _limited(view: View, reading: Reading, at: float) -> View:
     nth = view.tally.limits + 1
     after = evolve(view, tally=evolve(view.tally, limits=nth))
     return evolve(after, window=Window(limit=limit, nth=nth, since=at))
-
-
-# -- other signals ----------------------------------------------------------------------------
-
-
-def _told(view: View, body: HookRead | SignalRead, now: Moment) -> View:
-    return _hook(view, body, now) if isinstance(body, HookRead) else _signal(view, body, now)
-
-
-def _hook(view: View, body: HookRead, now: Moment) -> View:
-    known, vouched = view.run.session, body.run == view.run.number
-    # /clear and /resume go on in another session; only the run's own shim is believed about that.
-    renews = vouched and bool(body.began) and body.age < view.settings.grace
-    foreign = bool(body.session and known) and body.session != known and not renews
-    if foreign or (body.run is not None and not vouched):
-        return view  # late, from the run before, or another agent's
-    after = _in_session(view, body.session)
-    if body.status is None:
-        return after
-    at = now.at - body.age
-    clue = Clue(source=Source.HOOK, status=body.status, at=at, reason=f"hook {body.word}")
-    return evolve(after, clues=_with_clue(after, clue))
-
-
-def _signal(view: View, body: SignalRead, now: Moment) -> View:
-    if body.run != view.run.number or view.run.exit is not None:
-        return view
-    after = _in_session(view, body.session)
-    sight, use = after.sight, body.context
-    if body.window and body.window != sight.window:
-        sight = evolve(sight, window=body.window)
-    full = sight.window or view.settings.context_window
-    if use is None and body.tokens and full:
-        use = ContextUse(used=min(100.0, 100.0 * body.tokens / full), source=body.source)
-    sight = _with_context(sight, use, now.at)
-    if sight is not after.sight:
-        after = evolve(after, sight=sight)
-    if body.status is None:
-        # The agent's file is gone: a level that nobody holds up any more.
-        lost = body.source is Source.REGISTRY and after.clue(body.source) is not None
-        return _without(after, body.source) if lost else after
-    clue = Clue(
-        source=body.source,
-        status=body.status,
-        at=now.at,
-        reason=body.reason,
-        evidence=body.evidence,
-    )
-    return evolve(after, clues=_with_clue(after, clue))
-
-
-def _in_session(view: View, session: str) -> View:
-    """The run is in that session; what was known of the one before does not hold for it."""
-    if not session or session == view.run.session:
-        return view
-    sight = evolve(view.sight, context=None, context_at=NEVER)
-    after = evolve(view, run=evolve(view.run, session=session), sight=sight)
-    return _without(after, Source.TRANSCRIPT)
-
-
-def _with_context(sight: Sight, use: ContextUse | None, at: float) -> Sight:
-    known = sight.context
-    if use is None or use == known:
-        return sight
-    outranked = known is not None and _RANK.get(use.source, 0) < _RANK.get(known.source, 0)
-    if outranked and at - sight.context_at < _CONTEXT_OLD:
-        return sight
-    return evolve(sight, context=use, context_at=at)
 
 
 # -- runs -------------------------------------------------------------------------------------
@@ -361,7 +277,7 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
     after = evolve(
         view,
         run=evolve(view.run, exit=exited),
-        clues=_with_clue(view, clue),
+        clues=with_clue(view, clue),
         question=None,
         window=None,
     )

@@ -27,6 +27,7 @@ from .lock import agent_lock
 from .recover import reopen, take_over
 from .runtime import AsyncioRuntime
 from .supervisor import Supervisor
+from .telling import facts
 
 if TYPE_CHECKING:
     from koboshi.hosts.base import Host
@@ -59,8 +60,7 @@ async def watch_over(
 ) -> None:
     """Take the agent on, or start it, and look after it until `enough` says so."""
     folder = journal_dir(post.state, post.agent)
-    socket = folder.parent / "hooks.sock"
-    gear = Gear(folder=folder.parent, socket=socket)
+    gear = Gear(folder=folder.parent)
     with agent_lock(folder.parent / "lock"):
         runtime = AsyncioRuntime()
         context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
@@ -87,7 +87,7 @@ async def watch_over(
                 supervisor.take(OrderGiven(order=Order.START, by="owner"))
             senses = Senses(post.agent, post.agent_type, gear.spool)
             hooks = HookFile(post.hooks) if post.hooks else None
-            async with hook_socket(socket, post.agent, supervisor.observe):
+            async with hook_socket(gear.socket, post.agent, supervisor.observe):
                 await _live(supervisor, senses, hooks, enough)
         finally:
             await runtime.cancel()
@@ -118,4 +118,6 @@ async def _look(supervisor: Supervisor) -> None:
             supervisor.observe(ProcessGone(run=supervisor.place.run))
     except HostError as error:
         # The terminal could not be reached this time; what was known stays known, and grows old.
-        log.warning("look failed", extra={"action": "look", "reason": str(error)})
+        view, now = supervisor.world.view, supervisor.runtime.now()
+        why = facts(view, now, action="look", reason=str(error))
+        log.warning("look failed", extra=why)

@@ -27,6 +27,7 @@ from koboshi.errors import MarkNotWritten
 from koboshi.performers import Hands, perform, settle
 
 from .coalesce import Coalescer
+from .telling import facts, tell
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -133,7 +134,8 @@ class Supervisor:
             self._not_written(body, error)
             return False
         self.journal_error = ""
-        self.world = world
+        before, self.world = self.world, world
+        tell(before.view, world.view, decisions, event.now)
         if self._listen is not None:
             self._listen(event, decisions, world)
         for decision in decisions:
@@ -143,7 +145,8 @@ class Supervisor:
 
     def _not_written(self, body: Body, error: OSError) -> None:
         if not self.journal_error:
-            log.error("journal not written", extra={"action": "hold", "reason": str(error)})
+            why = facts(self.world.view, self.runtime.now(), action="hold", reason=str(error))
+            log.error("journal not written", extra=why)
         self.journal_error = str(error)
         if not isinstance(body, ScreenRead | ScreenSame | Ticked):
             self._unwritten.append(body)

@@ -56,7 +56,7 @@ def equipped(argv: tuple[str, ...], run: int, hands: Hands) -> Equipment:
         run=run,
         shim=SHIM,
         folder=str(gear.folder / f"run-{run}"),
-        socket=str(gear.socket or ""),
+        socket=str(gear.socket),
         spool=str(gear.spool),
         cwd=program.cwd,
         around={**os.environ, **program.env},

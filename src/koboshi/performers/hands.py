@@ -49,7 +49,11 @@ class Gear:
     """Where runs are equipped from: a private folder, and who listens to hooks."""
 
     folder: Path
-    socket: Path | None = None
+
+    @property
+    def socket(self) -> Path:
+        """Where somebody listens, if anybody does."""
+        return self.folder / "hooks.sock"
 
     @property
     def spool(self) -> Path:
