@@ -26,6 +26,8 @@ _USAGE = (
 )
 #: How a user's line begins that is a command of the CLI or its output, not a message to the model.
 _LOCAL = ("<command-", "<local-command-", "<bash-")
+#: Characters of an error's code: a number, or a word such as `invalid_request`.
+_CODE = 32
 _INTERRUPTED = "[Request interrupted by user"
 #: Tool names in the evidence; a turn may call dozens.
 _SHOWN = 5
@@ -84,7 +86,7 @@ def _assistant(tale: Tale, entry: dict[str, Any]) -> None:
     message = member(entry, "message")
     if entry.get("isApiErrorMessage") is True:
         code = entry.get("apiErrorStatus") or entry.get("error")
-        said = f" {code}" if isinstance(code, int | str) and len(str(code)) < len(_USAGE[1]) else ""
+        said = f" {code}" if isinstance(code, int | str) and len(str(code)) <= _CODE else ""
         tale.status, tale.reason = Status.FAILED, f"error_text: transcript, API error{said}"
         tale.calls().clear()
         return
