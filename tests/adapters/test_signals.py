@@ -149,7 +149,7 @@ STORIES: dict[str, tuple[list[bytes], Status | None, int, list[str]]] = {
         [],
     ),
     "torn and foreign lines": (
-        [b'{"type":"assis', b"[1]", b"null", assistant(), b"\xff\xfe", b"{" * 100_000],
+        [b'{"type":"assis', b"[1]", b"null", assistant(), b"\xff\xfe", b"[" * 100_000],
         Status.IDLE,
         26,
         [],

@@ -56,7 +56,7 @@ def test_a_decision_is_logged_with_the_health_it_was_taken_in(
     assert (told["action"], told["rule"], told["verdict"]) == ("notify", "RUN004", "admitted")
     assert told["reasons"] == ["contradiction"]
     assert told["evidence"][-1] == "health: contradiction"
-    assert record.levelno == logging.WARNING
+    assert (record.levelno, told["severity"]) == (logging.INFO, "P1")
 
 
 def test_a_line_of_its_own_keeps_its_own_reason() -> None:

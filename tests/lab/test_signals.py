@@ -26,6 +26,8 @@ from koboshi.core.events import (
     Context,
     HookRead,
     Moment,
+    Order,
+    OrderGiven,
     Origin,
     RunStarted,
     ScreenRead,
@@ -36,6 +38,10 @@ from koboshi.core.events import (
 from koboshi.core.observations import Observation
 from koboshi.core.readings import Status
 from koboshi.core.view import View
+from koboshi.daemon.solo import Post, watch_over
+from koboshi.daemon.supervisor import Supervisor
+from koboshi.hosts.base import Key, Text
+from koboshi.performers import Program
 from koboshi.sources.hookhttp import HookUrl, hook_http
 from koboshi.sources.hooksocket import hook_socket
 from koboshi.sources.registry import Registry
@@ -352,6 +358,42 @@ def test_codex_tells_its_session_turns_and_tokens(stages: Stages, model: Model) 
     assert view.sight.context.source == "transcript"
     # (50,100 - 12,000) of (258,400 - 12,000)
     assert view.sight.context.used == pytest.approx(15.5, abs=0.1)
+
+
+def test_a_supervisor_equips_and_hears_what_it_starts(stages: Stages) -> None:
+    """The whole way: settings file, socket, registry, transcript, status line, journal."""
+    stage = stages("claude", "2.1.325")
+    with tempfile.TemporaryDirectory(prefix="kb-") as state:
+        program = Program(argv=stage.home.command(), cwd=str(stage.home.cwd))
+        post = Post(agent="a1", agent_type="claude", program=program, state=Path(state))
+        deadline = time.monotonic() + 40
+        asked: list[bool] = []
+
+        def enough(supervisor: Supervisor) -> bool:
+            view = supervisor.world.view
+            sources = {clue.source for clue in view.clues}
+            if view.status is Status.IDLE and Source.REGISTRY in sources and not asked:
+                asked.append(supervisor.take(OrderGiven(order=Order.PAUSE, by="test")))
+                host, place = supervisor.hands.host, supervisor.place
+                assert place is not None
+                typed = host.type(place, (Text(text="Hello."), Key(name="Enter")))
+                supervisor.runtime.spawn(typed)  # type: ignore[arg-type]
+            heard = {Source.SCREEN, Source.REGISTRY, Source.HOOK, Source.TRANSCRIPT} <= sources
+            known.append(view)
+            return (heard and view.sight.context is not None) or time.monotonic() > deadline
+
+        known: list[View] = []
+        stage.run(watch_over(post, stage.host, enough=enough))
+        view = known[-1]
+        folder = Path(state) / "agents" / "a1"
+        words = {event.body.word for event in view.past if isinstance(event.body, HookRead)}
+
+        assert view.status is Status.IDLE, view.clues
+        assert view.sight.context is not None
+        assert view.sight.context.source == "statusline"
+        assert words & {"UserPromptSubmit", "Stop"}
+        assert (folder / "run-1" / "claude-settings.json").exists()
+        assert not (folder / "hooks.spool").exists()
 
 
 def test_time_alone_names_a_contradiction(claude: Watch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from koboshi.core.events import Severity
 from koboshi.core.health import examine
 
 if TYPE_CHECKING:
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
     from koboshi.core.view import View
 
 log = logging.getLogger(__name__)
-
-_LEVELS = {Severity.P0: logging.ERROR, Severity.P1: logging.WARNING, Severity.P2: logging.INFO}
 
 
 def facts(view: View, now: Moment, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON values
@@ -43,18 +40,25 @@ def clue_words(view: View, now: Moment) -> list[str]:
 
 
 def tell(before: View, after: View, decisions: tuple[Decision, ...], now: Moment) -> None:
-    """Log a change of status and every decision, each with the health it was taken in."""
+    """Log a change of status and every decision, each with the health it was taken in.
+
+    A warning would reach the terminal of a program that set no logging up; who must be told of
+    something is told by `notify` and `escalate`.
+    """
+    if not log.isEnabledFor(logging.INFO):
+        return  # every step comes by here
     if before.status is not after.status:
         words = "%s is %s: %s"
         said = (after.context.agent, after.status.value, after.belief.reason)
         log.info(words, *said, extra=facts(after, now, action="see"))
     for decision in decisions:
         finding, verdict = decision.finding, decision.verdict
-        level = _LEVELS[finding.severity] if verdict.admitted else logging.DEBUG
+        level = logging.INFO if verdict.admitted else logging.DEBUG
         more = {
             "action": decision.action.kind,
             "key": decision.action.key,
             "rule": finding.code,
+            "severity": finding.severity.value,
             "verdict": verdict.word.value,
             "evidence": list(finding.evidence),
         }
