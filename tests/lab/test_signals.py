@@ -377,7 +377,7 @@ def test_a_supervisor_equips_and_hears_what_it_starts(stages: Stages) -> None:
                 host, place = supervisor.hands.host, supervisor.place
                 assert place is not None
                 typed = host.type(place, (Text(text="Hello."), Key(name="Enter")))
-                supervisor.runtime.spawn(typed)  # type: ignore[arg-type]
+                supervisor.runtime.spawn(typed)
             heard = {Source.SCREEN, Source.REGISTRY, Source.HOOK, Source.TRANSCRIPT} <= sources
             known.append(view)
             return (heard and view.sight.context is not None) or time.monotonic() > deadline

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -60,6 +61,7 @@ def test_a_run_starts_with_its_equipment_or_without(
 ) -> None:
     """A folder that cannot be made is told of, and the run is known by its screen alone."""
     launches: list[Launch] = []
+    caplog.set_level(logging.WARNING)  # also where a simulation has turned logging off
 
     async def start(launch: Launch) -> Place:
         launches.append(launch)

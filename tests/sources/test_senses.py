@@ -187,7 +187,8 @@ def test_however_a_file_grows_each_line_is_read_once(
     """Torn anywhere."""
     path = tmp_path_factory.mktemp("tail") / "f"
     content = b"".join(line + b"\n" for line in lines)
-    tail, read = Tail(path), []
+    tail = Tail(path)
+    read: list[bytes] = []
     with path.open("ab", buffering=0) as file:
         for cut in [*cuts, len(content)]:
             file.write(content[:cut])
