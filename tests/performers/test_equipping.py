@@ -81,9 +81,9 @@ def test_a_run_starts_with_its_equipment_or_without(
     assert [first.ending, second.ending] == [Ending.DONE, Ending.DONE]
     assert launches[0].argv[:4] == ("claude", "--session-id", "s2", "--settings")
     assert launches[0].env["KOBOSHI_RUN_NUMBER"] == "2"
-    assert launches[0].env["X"] == "1"
     assert launches[1].argv == ("claude", "--resume", "s2")
-    assert launches[1].env == {"X": "1"}
+    assert [launch.base for launch in launches] == [{"X": "1"}, {"X": "1"}]
+    assert launches[1].env == {}
     [told] = [record for record in caplog.records if "not equipped" in record.message]
     assert (told.agent, told.run) == ("a", 3)  # type: ignore[attr-defined]
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from koboshi.hosts.base import Host
     from koboshi.store.journal import Journal
 
+    from .supervisor import Listen
+
 log = logging.getLogger(__name__)
 
 #: Seconds between two looks.
@@ -51,14 +53,25 @@ class Post:
     hooks: Path | None = None  #: a file the agent appends its hook payloads to
 
 
+def start_first(supervisor: Supervisor) -> None:
+    """Start an agent that never ran."""
+    if supervisor.world.view.run.number == 0:
+        supervisor.take(OrderGiven(order=Order.START, by="owner"))
+
+
 async def watch_over(
     post: Post,
     host: Host,
     *,
     enough: Callable[[Supervisor], bool],
     announce: Callable[[Supervisor, str], None] = lambda _, text: log.warning(text),
+    begun: Callable[[Supervisor], None] = start_first,
+    listen: Listen | None = None,
 ) -> None:
-    """Take the agent on, or start it, and look after it until `enough` says so."""
+    """Take the agent on and look after it until `enough` says so.
+
+    `begun` is told once what was known is known again; it starts an agent that never ran.
+    """
     folder = journal_dir(post.state, post.agent)
     gear = Gear(folder=folder.parent)
     with agent_lock(folder.parent / "lock"):
@@ -75,6 +88,7 @@ async def watch_over(
                 program=replace(post.program, gear=gear),
                 runtime=runtime,
                 announce=lambda text: announce(supervisor, text),
+                listen=listen,
             )
 
         shelf = DiskShelf(folder)
@@ -83,23 +97,19 @@ async def watch_over(
             log.warning("journal bridged", extra={"action": "recover", "reason": warning})
         try:
             await take_over(supervisor, recovered)
-            if supervisor.world.view.run.number == 0:
-                supervisor.take(OrderGiven(order=Order.START, by="owner"))
-            senses = Senses(post.agent, post.agent_type, gear.spool)
-            hooks = HookFile(post.hooks) if post.hooks else None
+            begun(supervisor)
             async with hook_socket(gear.socket, post.agent, supervisor.observe):
-                await _live(supervisor, senses, hooks, enough)
+                await _live(post, supervisor, gear, enough)
         finally:
             await runtime.cancel()
             shelf.close()
 
 
 async def _live(
-    supervisor: Supervisor,
-    senses: Senses,
-    hooks: HookFile | None,
-    enough: Callable[[Supervisor], bool],
+    post: Post, supervisor: Supervisor, gear: Gear, enough: Callable[[Supervisor], bool]
 ) -> None:
+    senses = Senses(post.agent, post.agent_type, gear.spool)
+    hooks = HookFile(post.hooks) if post.hooks else None
     while not enough(supervisor):
         for hook in hooks.read() if hooks else ():
             supervisor.observe(hook)

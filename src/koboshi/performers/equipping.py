@@ -59,7 +59,7 @@ def equipped(argv: tuple[str, ...], run: int, hands: Hands) -> Equipment:
         socket=str(gear.socket),
         spool=str(gear.spool),
         cwd=program.cwd,
-        around={**os.environ, **program.env},
+        around=os.environ if program.env is None else program.env,
         texts=Texts(),
     )
     return hands.adapter.equip(argv, kit)

@@ -7,8 +7,8 @@ returns. Whoever finds an action without that mark knows that nothing happened.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,7 +67,7 @@ class Program:
 
     argv: tuple[str, ...]
     cwd: str
-    env: Mapping[str, str] = field(default_factory=dict)  #: added to the host's own environment
+    env: dict[str, str] | None = None  #: of who asked for the agent; None: the supervisor's own
     gear: Gear | None = None  #: None: runs are not equipped
 
 
