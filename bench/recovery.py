@@ -111,7 +111,7 @@ def _endless(nights: int) -> Iterator[tuple[Body, Moment]]:
                 continue  # outcomes come from the decisions made here
             at = begun + now.at
             later = _later(body, runs=first_run, seconds=begun)
-            runs = max(runs, getattr(later, "run", 0))
+            runs = max(runs, getattr(later, "run", None) or 0)  # a hook may know of no run
             yield later, Moment(at=at, utc=_DAY + at % _DAY_SECONDS)
 
 

@@ -6,6 +6,7 @@ python scripts/gen_docs.py --check   exit 1 and name the pages that are stale
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import click
 
 from koboshi.cli.group import VERBS, koboshi
 from koboshi.cli.rules import read_page
+from koboshi.core import arbiter
 from koboshi.core.readings import Status
 from koboshi.core.rules import Rule
 from koboshi.core.status import TRANSITIONS
@@ -134,7 +136,13 @@ What evidence about one run may turn a status into; from `core/status.py`.
 A claim that is not in the table is a contradiction: the status becomes `unknown`.
 A run that is gone stays gone; a new run begins at `starting`.
 """
-    return "\n".join([text, *rows, "", "```mermaid", *_diagram(), "```"])
+    return "\n".join([text, *rows, "", "```mermaid", *_diagram(), "```", "", _fusion()])
+
+
+def _fusion() -> str:
+    """How signals become one status: the page of the arbiter, which is its docstring."""
+    page = inspect.cleandoc(arbiter.__doc__ or "").partition("\n")[2].strip()
+    return f"## From signals to a status\n\nFrom `core/arbiter.py`.\n{page}"
 
 
 def _cells(before: Status) -> Iterator[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from koboshi.core.arbiter import resolve
-from koboshi.core.events import HookRead, Ticked
+from koboshi.core.events import HookRead, Source, Ticked
 from koboshi.core.readings import Reading, Status
-from koboshi.core.view import Clue, Run, Sight, Source, View
+from koboshi.core.view import Clue, Run, Sight, View
 from tests.core.worlds import CONTEXT, Driver, blank, moment, reading
 
 RUN = Run(number=1, since=100.0)
@@ -15,7 +15,8 @@ RUN = Run(number=1, since=100.0)
 
 def clue(source: Source, status: Status, at: float = 110.0) -> Clue:
     """One source's word."""
-    return Clue(source=source, status=status, at=at, reason=f"{source}", evidence=("e",))
+    said = f"{source}"
+    return Clue(source=source, status=status, at=at, since=at, reason=said, evidence=("e",))
 
 
 SCREEN, PROCESS, HOOK = Source.SCREEN, Source.PROCESS, Source.HOOK
@@ -69,8 +70,8 @@ def test_a_contradiction_names_both_sides() -> None:
 
     assert resolve(view, moment(500.0)) == (
         Status.UNKNOWN,
-        "contradiction: the screen says working, a hook said the turn ended",
-        ("e", "hook"),
+        "contradiction: the screen says working, the hook said the turn ended",
+        ("e", "hook", "e"),
     )
 
 

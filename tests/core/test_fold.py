@@ -31,6 +31,7 @@ from koboshi.core.events import (
     ScreenRead,
     ScreenSame,
     Severity,
+    Source,
     SupervisorStarted,
     Ticked,
 )
@@ -46,7 +47,6 @@ from koboshi.core.view import (
     Refreshing,
     Run,
     Sight,
-    Source,
     Stage,
     Tally,
     View,
@@ -178,10 +178,10 @@ def test_a_look_is_taken_in() -> None:
 
     view = driver.view
     assert view.sight == Sight(
-        digest="d1", seen_at=2.0, moved_at=2.0, context=ContextUse(used=62.0)
+        digest="d1", seen_at=2.0, moved_at=2.0, context=ContextUse(used=62.0), context_at=2.0
     )
     assert view.clues == (
-        Clue(source=Source.SCREEN, status=Status.WORKING, at=2.0, reason="shown"),
+        Clue(source=Source.SCREEN, status=Status.WORKING, at=2.0, since=2.0, reason="shown"),
     )
     assert view.belief == Belief(status=Status.WORKING, since=2.0, reason="shown")
     assert view.context.lines == tuple(f"l{n}" for n in range(2, 12))
@@ -269,7 +269,7 @@ def test_a_hook_gives_identity() -> None:
 
     assert driver.view.run.session == "s9"
     assert driver.view.clue(Source.HOOK) == Clue(
-        source=Source.HOOK, status=Status.IDLE, at=3.0, reason="hook Stop"
+        source=Source.HOOK, status=Status.IDLE, at=3.0, since=3.0, reason="hook Stop"
     )
 
 
@@ -334,7 +334,7 @@ def test_ticks_and_unchanged_screens_are_not_history() -> None:
 def test_every_body_has_a_wire_name() -> None:
     """An event's type is the name under which it is written."""
     assert [event(body).type for body in (Ticked(), PersonTyped())] == ["ticked", "person-typed"]
-    assert len(BODY_TYPES) == len(set(BODY_TYPES.values())) == 10
+    assert len(BODY_TYPES) == len(set(BODY_TYPES.values())) == 11
 
 
 # -- counters -------------------------------------------------------------------------------------

@@ -24,10 +24,12 @@ from koboshi.core.events import (
     RunStarted,
     ScreenRead,
     ScreenSame,
+    SignalRead,
+    Source,
     SupervisorStarted,
     Ticked,
 )
-from koboshi.core.readings import Limit, Reading, Status
+from koboshi.core.readings import ContextUse, Limit, Reading, Status
 from koboshi.core.settings import Settings
 from koboshi.store import wire
 from koboshi.store.journal import read_segment
@@ -88,7 +90,7 @@ class Fact:
 #: What befalls; what moves a story on comes more often.
 KINDS = (
     "look", "look", "same", "hook", "exit", "person", "order", "finish", "finish", "finish",
-    "tick", "tick", "started", "supervisor",
+    "tick", "tick", "started", "supervisor", "signal",
 )  # fmt: skip
 
 facts = st.builds(
@@ -158,6 +160,8 @@ class Story:
             case "hook":
                 word = HookRead(word="Stop", status=fact.reading.status, session=f"s{fact.pick}")
                 self.tell(word)
+            case "signal":
+                self.tell(signal(run, fact))
             case "exit":
                 self.tell(RunExited(run=run, code=fact.pick, meant=fact.pick == 0))
             case "person":
@@ -184,6 +188,20 @@ class Story:
         self.tell(
             ActionFinished(key=action.key, action=action, outcome=Outcome(ending=ending, why="w"))
         )
+
+
+def signal(run: int, fact: Fact) -> SignalRead:
+    """Something beside the screen speaks."""
+    status = None if fact.pick == 0 else fact.reading.status
+    return SignalRead(
+        run=run,
+        source=list(Source)[fact.pick],
+        status=status,
+        session="" if fact.pick < 4 else f"s{fact.pick}",
+        context=ContextUse(used=10.0 * fact.pick, source="statusline") if fact.pick > 2 else None,
+        tokens=1000 * fact.pick,
+        window=200_000 if fact.pick == 1 else 0,
+    )
 
 
 def _origin(world: World) -> Origin:

@@ -13,10 +13,10 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import psutil
 import pytest
@@ -146,6 +146,15 @@ class Stage:
                 if process.environ().get("HOME") == str(self.home.path):
                     found.append(process)
         return found
+
+    @property
+    def host(self) -> TmuxHost:
+        """The terminal, for a test that starts the CLI through a supervisor."""
+        return self._host
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let that run in the terminal's loop."""
+        self._loop.run(work)
 
     # -- looking -------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from koboshi.core.actions import (
     Start,
     Stop,
 )
-from koboshi.core.events import Moment, Order, Origin, Severity
+from koboshi.core.events import Moment, Order, Origin, Severity, Source
 from koboshi.core.readings import ApiError, ContextUse, Limit, Meaning, PromptKind, Status
 from koboshi.core.settings import Settings
 from koboshi.core.view import (
@@ -31,7 +31,6 @@ from koboshi.core.view import (
     Refreshing,
     Run,
     Sight,
-    Source,
     Stage,
     Tally,
     View,

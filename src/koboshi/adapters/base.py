@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from koboshi.core.observations import ScreenSeen
+    from koboshi.core.events import SignalRead
+    from koboshi.core.observations import ScreenSeen, Signal
     from koboshi.core.readings import Meaning, Prompt, Reading
+
+    from .equipment import Equipment, Kit
 
 #: Programs that mean "the agent has exited" when they stand in the foreground of its pane.
 SHELLS = frozenset(
@@ -50,6 +53,14 @@ class Adapter(Protocol):
 
     def read(self, seen: ScreenSeen) -> Reading:
         """What that screen shows."""
+        ...
+
+    def signal(self, seen: Signal) -> SignalRead | None:
+        """What something beside the screen says; None: nothing, or it has no such thing."""
+        ...
+
+    def equip(self, argv: tuple[str, ...], kit: Kit) -> Equipment:
+        """What a run is given so that it tells of itself; the user's own files stay as they are."""
         ...
 
     def argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from . import starting
+from .equipment import Bare
 from .grammar import load, read_screen
 from .grammar.answers import keys_to_choose
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .grammar.manifests import Manifest
 
 
-class CliAdapter:
+class CliAdapter(Bare):
     """Knowledge about one CLI, most of it in its manifest.
 
     `override` is the user's own manifest, `version` what the CLI printed when it was asked.

@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from koboshi.core.events import HookRead, PersonTyped, RunExited, ScreenRead
-from koboshi.core.observations import HookFired, PersonSeen, ProcessGone, ScreenSeen
+from koboshi.core.observations import (
+    HookFired,
+    PersonSeen,
+    ProcessGone,
+    RegistryRead,
+    ScreenSeen,
+    StatusLineSeen,
+    TranscriptGrew,
+)
 
 from .hooks import read_hook
 
@@ -25,8 +33,10 @@ def decode(adapter: Adapter, observation: Observation) -> Body | None:
             return _screen(adapter, observation)
         case ProcessGone(run=run, code=code, signal=signal):
             return _exited(adapter, run, code, signal)
-        case HookFired(payload=payload):
-            return _hook(payload)
+        case HookFired():
+            return _hook(observation)
+        case RegistryRead() | TranscriptGrew() | StatusLineSeen():
+            return adapter.signal(observation)
         case PersonSeen():
             return PersonTyped()
         case _:
@@ -49,8 +59,8 @@ def _exited(adapter: Adapter, run: int, code: int | None, signal: int | None) ->
     return RunExited(run=run, code=code, signal=signal, meant=meant)
 
 
-def _hook(payload: object) -> HookRead | None:
-    hook = read_hook(payload)
+def _hook(fired: HookFired) -> HookRead | None:
+    hook = read_hook(fired.payload)
     if hook is None:
         return None
     return HookRead(
@@ -60,6 +70,9 @@ def _hook(payload: object) -> HookRead | None:
         tool=hook.tool,
         subject=hook.command,
         call=hook.tool_use_id,
+        run=fired.run,
+        began=hook.began,
+        age=fired.age,
     )
 
 

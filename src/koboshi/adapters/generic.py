@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.core.readings import Reading, Status
 
+from .equipment import Bare
 from .screens import read_gone
 from .text import rows_of
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _KEPT_LINES = 40
 
 
-class GenericAdapter:
+class GenericAdapter(Bare):
     """Knowledge about no CLI in particular: it never proposes a key or a word."""
 
     name = "generic"

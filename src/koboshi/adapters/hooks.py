@@ -37,6 +37,7 @@ class HookReading:
     tool: str = ""
     command: str = ""
     tool_use_id: str = ""
+    began: str = ""  #: how the session began, where the event tells of that
 
 
 def read_hook(payload: object) -> HookReading | None:
@@ -54,7 +55,13 @@ def read_hook(payload: object) -> HookReading | None:
     if event == "Notification":
         status = _NOTICES.get(_word(payload, "notification_type") or "")
     return HookReading(
-        event=event, session=session, status=status, tool=tool, command=command, tool_use_id=use
+        event=event,
+        session=session,
+        status=status,
+        tool=tool,
+        command=command,
+        tool_use_id=use,
+        began=(_word(payload, "source") or "") if event == "SessionStart" else "",
     )
 
 

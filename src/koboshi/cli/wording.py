@@ -29,6 +29,8 @@ def event_words(body: on.Body) -> str:
             about = " ".join(part for part in (body.tool, body.subject) if part)
             status = f" → {body.status.value}" if body.status else ""
             return f"hook {body.word}{f' ({about})' if about else ''}{status}"
+        case on.SignalRead():
+            return _signal_words(body)
         case on.PersonTyped():
             return "a person typed"
         case on.OrderGiven():
@@ -43,6 +45,19 @@ def event_words(body: on.Body) -> str:
         case on.Ticked():
             return "time passed"
     assert_never(body)
+
+
+def _signal_words(body: on.SignalRead) -> str:
+    parts = [body.status.value] if body.status is not None else []
+    if body.reason:
+        parts.append(body.reason)
+    if body.context is not None:
+        parts.append(f"context {body.context.used:g} %")
+    elif body.tokens:
+        parts.append(f"{body.tokens} tokens")
+    if body.session:
+        parts.append(f"session {body.session}")
+    return f"{body.source.value}: {' · '.join(parts) or 'is gone'}"
 
 
 def _exit_words(body: on.RunExited) -> str:

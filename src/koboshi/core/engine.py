@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING
 from .events import Event
 from .fold import fold
 from .gate import Ledger, Verdict, Word, claim, close, judge, note
+from .health import examine
 from .rules import Finding, Rule, evaluate
 from .view import View
 
@@ -89,7 +90,7 @@ def step(world: World, event: Event) -> tuple[World, tuple[Decision, ...]]:
                 continue
             else:
                 ledger = note(ledger, action.key, verdict.word)
-            finding = rule.finding(proposal)
+            finding = rule.finding(proposal, examine(view, event.now).reasons)
             decisions.append(
                 Decision(
                     finding=finding, action=action, verdict=verdict, cause=event.seq, now=event.now

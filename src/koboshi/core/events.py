@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from .readings import Reading, Status
+from .readings import ContextUse, Reading, Status
 
 if TYPE_CHECKING:
     from .actions import Action
@@ -23,6 +23,17 @@ class Severity(enum.StrEnum):
     P0 = "P0"  #: Now: the agent is down or about to lose work
     P1 = "P1"  #: Soon: it does not get on
     P2 = "P2"  #: For the record
+
+
+class Source(enum.StrEnum):
+    """Who says what an agent is doing; the title is part of the screen's reading."""
+
+    PROCESS = "process"  #: The kernel: it runs or it does not
+    SCREEN = "screen"  #: What the terminal shows: proves presence
+    REGISTRY = "registry"  #: The agent's own file about its process: a level, while that lives
+    HOOK = "hook"  #: The agent's own call: an edge, it happened once and may get lost
+    TRANSCRIPT = "transcript"  #: The file of its session: an edge, written when something is over
+    STATUSLINE = "statusline"  #: What it gives its status line: context and session
 
 
 class Origin(enum.StrEnum):
@@ -112,6 +123,27 @@ class HookRead:
     tool: str = ""
     subject: str = ""
     call: str = ""
+    run: int | None = None  #: None: nobody vouches for the run it came from
+    began: str = ""  #: how the session began (`clear`, `resume` …), where that is what it tells
+    age: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalRead:
+    """Something beside the screen told of the run; what it does not say is None or empty.
+
+    Who sent it was checked at the source: `session` is the one that the run is in now.
+    """
+
+    run: int
+    source: Source
+    status: Status | None = None
+    reason: str = ""
+    evidence: tuple[str, ...] = ()
+    session: str = ""
+    context: ContextUse | None = None
+    tokens: int = 0  #: in the context, where a share is not told
+    window: int = 0  #: size of the context in tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +188,7 @@ Body = (
     | ScreenRead
     | ScreenSame
     | HookRead
+    | SignalRead
     | PersonTyped
     | OrderGiven
     | ActionFinished
@@ -222,6 +255,8 @@ class Event:
         if isinstance(body, ScreenRead):
             stuck = body.reading.limit or body.reading.prompt or body.reading.error
             return Severity.P1 if stuck else Severity.P2
+        if isinstance(body, SignalRead):
+            return Severity.P1 if body.status is Status.FAILED else Severity.P2
         if isinstance(body, ActionFinished) and body.outcome.ending is Ending.FAILED:
             return Severity.P1
         return Severity.P2

@@ -21,11 +21,14 @@ from .events import (
     RunStarted,
     ScreenRead,
     ScreenSame,
+    SignalRead,
+    Source,
     SupervisorStarted,
     Ticked,
 )
 from .outcomes import charged, finished
 from .readings import Status, added, ran_between
+from .signals import told, with_clue, with_context, without
 from .status import settle
 from .view import (
     HISTORY,
@@ -36,7 +39,6 @@ from .view import (
     Question,
     Run,
     Sight,
-    Source,
     Stage,
     Tally,
     Window,
@@ -66,8 +68,8 @@ def fold(view: View, event: Event) -> View:
             return _believe(_same(view, body), now)
         case ScreenRead():
             after = _believe(_read(view, body), now)
-        case HookRead():
-            after = _believe(_hook(view, body, now), now)
+        case HookRead() | SignalRead():
+            after = _believe(told(view, body, now), now)
         case RunStarted():
             after = _started(view, body, now)
         case RunExited():
@@ -80,10 +82,10 @@ def fold(view: View, event: Event) -> View:
             after = _ordered(view, body)
         case SupervisorStarted():
             # What was seen before the supervisor died may be old by now: look again first.
-            after = evolve(view, acted_at=now.at)
+            after = without(evolve(view, acted_at=now.at), Source.REGISTRY, Source.TRANSCRIPT)
         case _:
             assert_never(body)
-    if after is view and isinstance(body, RunStarted | RunExited | ScreenRead):
+    if after is view and isinstance(body, RunStarted | RunExited | ScreenRead | SignalRead):
         return view  # an old story
     return evolve(after, past=(*after.past[1 - HISTORY :], event))
 
@@ -120,11 +122,6 @@ def _entered(view: View, status: Status, now: Moment) -> Tally:
     return tally
 
 
-def _with_clue(view: View, clue: Clue) -> tuple[Clue, ...]:
-    """The clues with that one in its source's place."""
-    return (*(c for c in view.clues if c.source is not clue.source), clue)
-
-
 # -- looks ------------------------------------------------------------------------------------
 
 
@@ -155,10 +152,13 @@ def _read(view: View, body: ScreenRead) -> View:
         seen_at=body.seen_at,
         moved_at=body.seen_at if moved else view.sight.moved_at,
         draft=reading.draft,
-        # The notice slot rotates: not seen does not mean not low. A value stays for its run.
-        context=reading.context or view.sight.context,
+        # The notice slot rotates: not seen does not mean not low. A value stays for its session.
+        context=view.sight.context,
+        context_at=view.sight.context_at,
+        window=view.sight.window,
         error=reading.error,
     )
+    sight = with_context(sight, reading.context, body.seen_at)
     clue = Clue(
         source=Source.SCREEN,
         status=reading.status,
@@ -168,7 +168,7 @@ def _read(view: View, body: ScreenRead) -> View:
     )
     lines = reading.lines[-10:] or view.context.lines
     context = view.context if lines == view.context.lines else evolve(view.context, lines=lines)
-    after = evolve(view, context=context, sight=sight, clues=_with_clue(view, clue))
+    after = evolve(view, context=context, sight=sight, clues=with_clue(view, clue))
     return _asked(_limited(_shell(after, body), reading, body.seen_at), reading, body.seen_at)
 
 
@@ -178,7 +178,7 @@ def _shell(view: View, body: ScreenRead) -> View:
         return view
     clue = evolve(view.clues[-1], source=Source.PROCESS)
     exited = Exit(meant=view.halted is not None)
-    after = evolve(view, run=evolve(view.run, exit=exited), clues=_with_clue(view, clue))
+    after = evolve(view, run=evolve(view.run, exit=exited), clues=with_clue(view, clue))
     return _refresh_after_exit(after)
 
 
@@ -225,19 +225,6 @@ def _limited(view: View, reading: Reading, at: float) -> View:
     nth = view.tally.limits + 1
     after = evolve(view, tally=evolve(view.tally, limits=nth))
     return evolve(after, window=Window(limit=limit, nth=nth, since=at))
-
-
-def _hook(view: View, body: HookRead, now: Moment) -> View:
-    known = view.run.session
-    if body.session and known and body.session != known:
-        return view  # late, from the run before, or another agent's
-    after = view
-    if body.session and not known:
-        after = evolve(view, run=evolve(view.run, session=body.session))
-    if body.status is None:
-        return after
-    clue = Clue(source=Source.HOOK, status=body.status, at=now.at, reason=f"hook {body.word}")
-    return evolve(after, clues=_with_clue(after, clue))
 
 
 # -- runs -------------------------------------------------------------------------------------
@@ -294,7 +281,7 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
     after = evolve(
         view,
         run=evolve(view.run, exit=exited),
-        clues=_with_clue(view, clue),
+        clues=with_clue(view, clue),
         question=None,
         window=None,
     )

@@ -44,9 +44,42 @@ class ProcessGone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookFired:
-    """A hook of the agent called us; `payload` is its JSON as it came."""
+    """A hook of the agent called us; `payload` is its JSON as it came.
+
+    `run` is what the shim was told when the run began; None: a hook that nobody can vouch for.
+    """
 
     payload: dict[str, Any] = field(default_factory=dict)
+    run: int | None = None
+    age: float = 0.0  #: seconds that it waited in a spool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusLineSeen:
+    """What the agent gave its status line to show; `payload` is that JSON as it came."""
+
+    run: int
+    payload: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryRead:
+    """The agent's own file about itself, of a process that lives and is the run's.
+
+    Empty: there was one, and it is not there any more or its process is not.
+    """
+
+    run: int
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptGrew:
+    """Whole lines that the agent added to the file of its session."""
+
+    run: int
+    session: str
+    lines: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,4 +87,6 @@ class PersonSeen:
     """A person typed into the agent's terminal."""
 
 
-Observation = ScreenSeen | ProcessGone | HookFired | PersonSeen
+#: What an adapter reads beside the screen.
+Signal = StatusLineSeen | RegistryRead | TranscriptGrew
+Observation = ScreenSeen | ProcessGone | HookFired | Signal | PersonSeen

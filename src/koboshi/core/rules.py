@@ -54,9 +54,9 @@ class Rule:
     check: Check
     page: str
 
-    def finding(self, proposal: Proposal) -> Finding:
-        """The proposal in this rule's name."""
-        said, saw = proposal.message, proposal.evidence
+    def finding(self, proposal: Proposal, health: tuple[str, ...] = ()) -> Finding:
+        """The proposal in this rule's name; what ails the agent is part of what was seen."""
+        said, saw = proposal.message, (*proposal.evidence, *(f"health: {each}" for each in health))
         return Finding(
             code=self.code, name=self.name, severity=self.severity, message=said, evidence=saw
         )

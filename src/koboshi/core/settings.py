@@ -18,6 +18,7 @@ class Settings:
     idle_after: float = 600.0  #: at its prompt that long without a change → continue
     nudges_max: int = 5  #: messages in a row with no effect before a person is asked
     context_max: float = 70.0  #: percent of the context in use → refresh; 0 is off
+    context_window: int = 0  #: tokens it holds, where the CLI tells only how many are in use
     run_max: float = 2700.0  #: age of a run → refresh; 0 is off (45 minutes)
     starting_max: float = 60.0  #: a blank screen is "starting" for that long, then unknown
     unknown_after: float = 120.0  #: unknown that long → a person is told

@@ -9,7 +9,7 @@ import enum
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .events import Context, Event, Order, Origin
+from .events import Context, Event, Order, Origin, Source
 from .readings import ApiError, ContextUse, Limit, Prompt, Status
 from .settings import Settings
 
@@ -37,23 +37,16 @@ def evolve(old: _T, **changes: Any) -> _T:  # noqa: ANN401 - typed by the caller
     return new
 
 
-class Source(enum.StrEnum):
-    """Who says what an agent is doing."""
-
-    PROCESS = "process"  #: The kernel: it runs or it does not
-    SCREEN = "screen"  #: What the terminal shows: proves presence
-    HOOK = "hook"  #: The agent's own call: proves that something happened once
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clue:
-    """What one source said last, and when."""
+    """What one source said last, and when; `since` is when it began to say that status."""
 
     source: Source
     status: Status
     at: float
     reason: str = ""
     evidence: tuple[str, ...] = ()
+    since: float = NEVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +90,8 @@ class Sight:
     moved_at: float = 0.0
     draft: str = ""
     context: ContextUse | None = None
+    context_at: float = NEVER
+    window: int = 0  #: size of the context in tokens, once something said it
     error: ApiError | None = None
 
 
@@ -214,8 +209,9 @@ class View:
         return max(0.0, now.at - self.belief.since)
 
     def still_for(self, now: Moment) -> float:
-        """How long nothing has moved."""
-        return max(0.0, now.at - self.sight.moved_at)
+        """How long nothing has moved: not the screen, and no other signal either (law 9)."""
+        others = (c.at for c in self.clues if c.source is not Source.SCREEN)
+        return max(0.0, now.at - max(self.sight.moved_at, *others, NEVER))
 
     def person_about(self, now: Moment) -> bool:
         """Whether a person typed a moment ago or has left a half-typed line (law 10)."""

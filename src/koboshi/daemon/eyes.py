@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Protocol
 from koboshi.core.observations import Observation, ProcessGone
 from koboshi.errors import HostError, PlaceGone
 
+from .telling import facts
+
 if TYPE_CHECKING:
     from koboshi.core.engine import World
     from koboshi.hosts.base import Place
@@ -110,7 +112,9 @@ class Eyes:
         except HostError as error:
             # It could not be reached this time; what was known stays known, and grows old.
             self._lost = place
-            log.warning("look failed", extra={"action": "look", "reason": str(error)})
+            view, moment = supervisor.world.view, supervisor.runtime.now()
+            why = facts(view, moment, action="look", reason=str(error))
+            log.warning("look failed", extra=why)
         patience = LOST if self._lost is not None else self._patience()
         self._look_at = self._on_grid(self._looked_at + patience, LOOK_GRID)
 

@@ -11,20 +11,25 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from koboshi.core.events import Moment
-from koboshi.core.health import examine
-
-if TYPE_CHECKING:
-    from koboshi.core.engine import World
-
-About = Callable[[], "tuple[str, World | None]"]
+About = Callable[[], dict[str, Any]]
 
 #: Bytes of one log file, and how many old ones are kept.
 SIZE, KEPT = 4 << 20, 3
 #: What a log line says besides its message, in this order.
-FIELDS = ("agent", "status", "health", "code", "action", "verdict", "reason", "pid")
+FIELDS = (
+    "agent",
+    "run",
+    "status",
+    "health",
+    "reasons",
+    "rule",
+    "action",
+    "verdict",
+    "reason",
+    "pid",
+)
 
 _about: ContextVar[About | None] = ContextVar("about", default=None)
 
@@ -41,7 +46,8 @@ class Line(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """One line, whatever an agent wrote into it; a traceback follows indented."""
-        facts = {**_facts(), **record.__dict__}
+        who = _about.get()
+        facts = {**(who() if who else {}), **record.__dict__}
         said = [f"{name}={_word(facts[name])}" for name in FIELDS if facts.get(name)]
         when = self.formatTime(record, "%Y-%m-%dT%H:%M:%SZ")
         line = " ".join((when, record.levelname.lower(), *said))
@@ -51,25 +57,10 @@ class Line(logging.Formatter):
         return text
 
 
-def _facts() -> dict[str, str]:
-    who = _about.get()
-    if who is None:
-        return {}
-    return facts(*who())
-
-
-def facts(agent: str, world: World | None) -> dict[str, str]:
-    """What every log line about an agent says of it."""
-    if world is None:
-        return {"agent": agent}
-    view = world.view
-    now = Moment(at=max(view.sight.seen_at, view.belief.since), utc=0.0)
-    health = ",".join(examine(view, now).reasons)
-    return {"agent": agent, "status": view.status.value, "health": health}
-
-
 def _word(value: object, *, quote: bool = True) -> str:
     """A value on one line; what agents print may hold anything."""
+    if isinstance(value, list | tuple):
+        value = ",".join(map(str, value))
     text = "".join(char if char.isprintable() else "\ufffd" for char in str(value))
     return f'"{text}"' if quote and " " in text else text
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,11 @@ from koboshi.core.events import Context, Order, OrderGiven
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.hosts.probing import version_of
-from koboshi.performers import Program
+from koboshi.performers import Gear, Program
 from koboshi.rules import BUILTIN
 from koboshi.sources.hookfile import HookFile
+from koboshi.sources.hooksocket import hook_socket
+from koboshi.sources.senses import Senses
 from koboshi.store.manifests import adapter_in, config_dir
 from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import DiskShelf
@@ -28,6 +30,8 @@ from .runtime import AsyncioRuntime
 from .supervisor import Supervisor
 
 if TYPE_CHECKING:
+    from koboshi.adapters.base import Adapter
+    from koboshi.core.observations import Observation
     from koboshi.hosts.base import Host
     from koboshi.store.journal import Journal
 
@@ -54,12 +58,6 @@ def start_first(supervisor: Supervisor) -> None:
         supervisor.take(OrderGiven(order=Order.START, by="owner"))
 
 
-async def _version(post: Post) -> str:
-    if not has_manifest(post.agent_type):
-        return ""
-    return await version_of(post.program.argv, env=post.program.env)
-
-
 async def watch_over(
     post: Post,
     host: Host,
@@ -74,36 +72,75 @@ async def watch_over(
     `begun` is told once what was known is known again; it starts an agent that never ran.
     """
     folder = journal_dir(post.state, post.agent)
+    gear = Gear(folder=folder.parent)
     with agent_lock(folder.parent / "lock"):
-        runtime = AsyncioRuntime()
-        context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
-        version = await _version(post)
-        chosen = adapter_in(config_dir(), post.agent_type, version)
-        for wrong in chosen.complaints:
-            log.warning("manifest skipped", extra={"action": "manifest", "reason": wrong})
-        blank = World(view=View(context=context, settings=post.settings), rules=BUILTIN)
+        runtime, chosen = AsyncioRuntime(), await _adapter(post)
 
         def assemble(world: World, journal: Journal) -> Supervisor:
             return Supervisor(
                 world=world,
                 journal=journal,
-                adapter=chosen.adapter,
+                adapter=chosen,
                 host=host,
-                program=post.program,
+                program=replace(post.program, gear=gear),
                 runtime=runtime,
                 announce=lambda text: announce(supervisor, text),
                 listen=listen,
             )
 
         shelf = DiskShelf(folder)
-        supervisor, recovered = reopen(shelf, blank, runtime, assemble)
+        supervisor, recovered = reopen(shelf, _blank(post), runtime, assemble)
         for warning in recovered.warnings:
             log.warning("journal bridged", extra={"action": "recover", "reason": warning})
         try:
             await take_over(supervisor, recovered)
             begun(supervisor)
-            senses = HookFile(post.hooks) if post.hooks else None
-            await watch(supervisor, enough=enough, senses=senses)
+            await _live(post, supervisor, gear, enough)
         finally:
             await runtime.cancel()
             shelf.close()
+
+
+async def _adapter(post: Post) -> Adapter:
+    """What is known of its CLI, for the version that is installed, as its owner mended it."""
+    version = ""
+    if has_manifest(post.agent_type):
+        version = await version_of(post.program.argv, env=post.program.env)
+    chosen = adapter_in(config_dir(), post.agent_type, version)
+    for wrong in chosen.complaints:
+        log.warning("manifest skipped", extra={"action": "manifest", "reason": wrong})
+    return chosen.adapter
+
+
+def _blank(post: Post) -> World:
+    context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
+    return World(view=View(context=context, settings=post.settings), rules=BUILTIN)
+
+
+async def _live(
+    post: Post, supervisor: Supervisor, gear: Gear, enough: Callable[[Supervisor], bool]
+) -> None:
+    """Screen, files and hooks; a hook that arrives is worth a look at once."""
+
+    def hooked(observation: Observation) -> None:
+        supervisor.observe(observation)
+        supervisor.nudge.give()
+
+    senses = _Senses(post, supervisor, gear)
+    async with hook_socket(gear.socket, post.agent, hooked):
+        await watch(supervisor, enough=enough, senses=senses)
+
+
+class _Senses:
+    """Everything beside the screen, in one call."""
+
+    def __init__(self, post: Post, supervisor: Supervisor, gear: Gear) -> None:
+        self._supervisor = supervisor
+        self._files = Senses(post.agent, post.agent_type, gear.spool)
+        self._hooks = HookFile(post.hooks) if post.hooks else None
+
+    def poll(self) -> Iterator[Observation]:
+        """What is new."""
+        if self._hooks is not None:
+            yield from self._hooks.poll()
+        yield from self._files.read(self._supervisor.world.view.run)

@@ -35,6 +35,7 @@ from koboshi.performers.lifecycle import AT_WORK
 
 from .coalesce import Coalescer
 from .runtime import Nudge
+from .telling import facts, tell
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -183,7 +184,8 @@ class Supervisor:
             self._not_written(body, error)
             return False
         self.journal_error = ""
-        self.world = world
+        before, self.world = self.world, world
+        tell(before.view, world.view, decisions, event.now)
         if self._listen is not None:
             self._listen(event, decisions, world)
         for decision in decisions:
@@ -193,7 +195,8 @@ class Supervisor:
 
     def _not_written(self, body: Body, error: OSError) -> None:
         if not self.journal_error:
-            log.error("journal not written", extra={"action": "hold", "reason": str(error)})
+            why = facts(self.world.view, self.runtime.now(), action="hold", reason=str(error))
+            log.error("journal not written", extra=why)
         self.journal_error = str(error)
         if not isinstance(body, ScreenRead | ScreenSame | Ticked):
             self._unwritten.append(body)

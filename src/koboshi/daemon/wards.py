@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from koboshi.core.settings import Settings
 from koboshi.errors import KoboshiError
 from koboshi.performers import Program
 
-from .logs import about, facts
+from .logs import about
 from .solo import Post, watch_over
+from .telling import facts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -114,7 +115,7 @@ class Ward:
     # -- its life ------------------------------------------------------------------------------
 
     async def _live(self) -> None:
-        about(lambda: (self.entry.agent, self.world))
+        about(self._facts)
         wait = AGAIN
         while True:
             try:
@@ -150,21 +151,17 @@ class Ward:
         log.info("taken up", extra={"action": "watch"})
         self._tell(supervisor)
 
+    def _facts(self) -> dict[str, Any]:
+        """What every log line about this agent says of it."""
+        if self.supervisor is None:
+            return {"agent": self.entry.agent}
+        return facts(self.supervisor.world.view, self.supervisor.runtime.now())
+
     def _lost(self, why: str) -> None:
         self.trouble = why
         self._changed.set()
 
-    def _heard(self, event: Event, decisions: tuple[Decision, ...], world: World) -> None:
-        for decision in decisions:
-            log.info(
-                decision.finding.message,
-                extra={
-                    **facts(self.entry.agent, world),  # an order's task is not the agent's own
-                    "code": decision.finding.code,
-                    "action": decision.action.kind,
-                    "verdict": decision.verdict.word.value,
-                },
-            )
+    def _heard(self, event: Event, _: tuple[Decision, ...], world: World) -> None:
         for queue in self._listeners:
             with contextlib.suppress(asyncio.QueueFull):
                 queue.put_nowait((event, world))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.base import SHELLS
@@ -44,12 +45,30 @@ class Skipped(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gear:
+    """Where runs are equipped from: a private folder, and who listens to hooks."""
+
+    folder: Path
+
+    @property
+    def socket(self) -> Path:
+        """Where somebody listens, if anybody does."""
+        return self.folder / "hooks.sock"
+
+    @property
+    def spool(self) -> Path:
+        """Where hooks are left while nobody listens."""
+        return self.folder / "hooks.spool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """How the agent is started."""
 
     argv: tuple[str, ...]
     cwd: str
     env: dict[str, str] | None = None  #: of who asked for the agent; None: the supervisor's own
+    gear: Gear | None = None  #: None: runs are not equipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,14 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from koboshi.adapters.equipment import Equipment
 from koboshi.adapters.shells import line_is_empty
 from koboshi.core.events import Ending, Origin, RunStarted
 from koboshi.core.readings import Status
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Launch
 
+from .equipping import equipped, lay_out
 from .hands import Skipped, done, failed, skipped
 from .typing import SHOWS, finish_typing, ready, submit
 
@@ -98,17 +100,8 @@ async def start(action: Start, hands: Hands) -> Outcome:
             return _arrived(action, hands, place, "was there already")
         if (await hands.host.look(place)).alive:
             raise Skipped(f"run {place.run} is still alive")
-    argv = _command(action, hands)
     hands.touch(action.key)
-    launch = Launch(
-        agent=hands.agent,
-        run=action.run,
-        argv=argv,
-        cwd=hands.program.cwd,
-        base=hands.program.env,
-        env=dict(hands.adapter.env(hands.program.argv)),
-    )
-    started = await hands.host.start(launch)
+    started = await hands.host.start(_launch(action, hands))
     outcome = _arrived(action, hands, started, f"started as pid {started.pid}")
     for place in places:
         with contextlib.suppress(
@@ -118,18 +111,42 @@ async def start(action: Start, hands: Hands) -> Outcome:
     return outcome
 
 
-def _command(action: Start, hands: Hands) -> tuple[str, ...]:
+def _launch(action: Start, hands: Hands) -> Launch:
+    """What to start, with its equipment laid out, or as it is."""
+    program, equipment = hands.program, _equipment(action, hands)
+    if not lay_out(action.run, equipment, hands):
+        equipment = Equipment(argv=_argv(action, hands))
+    return Launch(
+        agent=hands.agent,
+        run=action.run,
+        argv=equipment.argv,
+        cwd=program.cwd,
+        env=_variables(equipment, hands),
+        base=program.env,
+    )
+
+
+def _argv(action: Start, hands: Hands) -> tuple[str, ...]:
     adapter, program = hands.adapter, hands.program.argv
     if action.origin is Origin.RESUMED:
         return adapter.resume_argv(program=program, session=action.session)
     return adapter.argv(program=program, session=action.session)
 
 
-def _typed_command(action: Start, hands: Hands) -> str:
-    """The command line for a shell, whichever it is: the variables go by `env`."""
-    given = hands.adapter.env(hands.program.argv)
+def _equipment(action: Start, hands: Hands) -> Equipment:
+    return equipped(_argv(action, hands), action.run, hands)
+
+
+def _variables(equipment: Equipment, hands: Hands) -> dict[str, str]:
+    return {**hands.adapter.env(hands.program.argv), **equipment.env}
+
+
+def _command(action: Start, hands: Hands) -> str:
+    """What is typed into a shell, whichever it is: the variables go by `env`."""
+    equipment = _equipment(action, hands)
+    given = _variables(equipment, hands)
     env = ("env", *(f"{name}={value}" for name, value in given.items())) if given else ()
-    return shlex.join((*env, *_command(action, hands)))
+    return shlex.join((*env, *equipment.argv))
 
 
 def _session(action: Start, hands: Hands) -> str:
@@ -155,8 +172,9 @@ def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
 
 async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcome:
     """In a pane the user had before: type the command, if the shell waits with an empty line."""
-    command = _typed_command(action, hands)
     hands.touch(action.key)
+    if not lay_out(action.run, _equipment(action, hands), hands):
+        raise Skipped("the run's own files cannot be written")
     glance = await hands.fresh_look()
     if glance.reading.status in AT_WORK:
         # A person was quicker, or our own command took longer than we waited for it.
@@ -165,7 +183,7 @@ async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcom
         raise Skipped("no shell is in the foreground")
     if not line_is_empty(glance.seen):
         raise Skipped("the shell's line is not empty")
-    await hands.paste(command)
+    await hands.paste(_command(action, hands))
     return await _enter_command(action, hands, place)
 
 
@@ -181,7 +199,7 @@ def _on_line(glance: Glance, command: str) -> bool:
 
 async def _enter_command(action: Start, hands: Hands, place: Place) -> Outcome:
     """See the command on the shell's line, press Enter and see the agent come up."""
-    command = _typed_command(action, hands)
+    command = _command(action, hands)
     await hands.until(lambda g: _on_line(g, command), SHOWS)
     if not _on_line(await hands.patient_look(), command):
         return failed("the shell's line is not ours alone; not entered")
@@ -198,7 +216,7 @@ async def settle_start(action: Start, hands: Hands) -> Outcome:
         if not _ended(glance):
             moved = replace(hands.place, run=action.run)
             return _arrived(action, hands, moved, "in doubt; found running")
-        if _on_line(glance, _typed_command(action, hands)):
+        if _on_line(glance, _command(action, hands)):
             return await _enter_command(action, hands, hands.place)
         return skipped("in doubt; the shell is in the foreground")
     for place in await hands.host.find(hands.agent):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from koboshi.core.actions import Answer, Escalate, Mode
-from koboshi.core.events import Severity
+from koboshi.core.events import Severity, Source
 from koboshi.core.readings import Meaning, PromptKind, Status
 from koboshi.core.rules import Proposal, rule
-from koboshi.core.view import Source
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -16,11 +15,13 @@ if TYPE_CHECKING:
 
 
 def _confirmed(view: View, question: Question) -> bool:
-    """A second look, or a hook that says the same, proves that the question is real (law 11)."""
-    hook = view.clue(Source.HOOK)
-    # A hook is an edge (law 8): one from before our last act, or long before, asked something else.
+    """A second look, or another signal that says the same, proves that it is real (law 11)."""
+    hook, registry = view.clue(Source.HOOK), view.clue(Source.REGISTRY)
+    # A word from before our last act, or long before, was about something else (law 8).
     since = max(view.acted_at, question.since - view.settings.grace)
     heard = hook is not None and hook.status is Status.ASKING and hook.at >= since
+    if registry is not None and registry.status is Status.ASKING:
+        heard = heard or registry.since >= since
     return question.looks > 1 or (heard and view.status is Status.ASKING)
 
 

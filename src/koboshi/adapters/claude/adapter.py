@@ -6,6 +6,9 @@ from typing import ClassVar
 
 from koboshi.adapters.clis import CliAdapter
 
+from .equip import equip
+from .signals import read_signal
+
 
 class ClaudeAdapter(CliAdapter):
     """Knowledge about Claude Code."""
@@ -13,3 +16,6 @@ class ClaudeAdapter(CliAdapter):
     name = "claude"
     # 0: /exit, Ctrl-C twice, SIGINT. 143 and 129: SIGTERM and SIGHUP, after its own clean-up.
     clean_codes: ClassVar[frozenset[int]] = frozenset({0, 129, 143})
+
+    signal = staticmethod(read_signal)
+    equip = staticmethod(equip)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from koboshi.adapters.clis import CliAdapter
 
+from .rollout import read_signal
+
 
 class CodexAdapter(CliAdapter):
     """Knowledge about Codex CLI.
@@ -13,3 +15,5 @@ class CodexAdapter(CliAdapter):
     """
 
     name = "codex"
+
+    signal = staticmethod(read_signal)

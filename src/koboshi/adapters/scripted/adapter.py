@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from koboshi.adapters import manifest
+from koboshi.adapters.equipment import Bare
 from koboshi.adapters.grammar.answers import keys_to_choose
 from koboshi.adapters.screens import read_screen
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from koboshi.core.readings import Meaning, Prompt, Reading
 
 
-class ScriptedAdapter:
+class ScriptedAdapter(Bare):
     """Knowledge about the scripted agent."""
 
     name = "scripted"

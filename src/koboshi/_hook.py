@@ -1,0 +1,152 @@
+"""The hook shim: agents call it, it hands their JSON on and is gone.
+
+    python -I -S _hook.py                        a hook: JSON on stdin, nothing on stdout
+    python -I -S _hook.py statusline [COMMAND]   a status line: prints one; COMMAND is the user's
+
+Rule 1: it never holds the agent up and never fails it: short timeouts, exit 0, whatever happens.
+Rule 2: it imports nothing of ours, and little else: it is started for every tool call.
+Rule 3: what nobody was there to take goes to the spool, one line each, to be read later.
+
+The environment says where to: KOBOSHI_HOOK_SOCKET, KOBOSHI_HOOK_SPOOL, and for whom it speaks:
+KOBOSHI_AGENT, KOBOSHI_RUN_NUMBER. A line is an envelope around the JSON as it came:
+`{"kind":"hook","agent":"a1","run":3,"utc":1793000000.0,"payload":{…}}`.
+"""
+
+import os
+import sys
+import time
+
+try:  # the modules without `_` cost as much again as all the rest
+    import _signal as signal  # type: ignore[import-not-found]
+    import _socket as socket
+except ImportError:  # another Python
+    import signal
+    import socket  # type: ignore[no-redef]
+
+#: Seconds for a listener to take the line; it is on this machine and only has to read.
+PATIENCE = 0.5
+#: Seconds for the agent to say what it has to; one that never ends its input must not keep us.
+INPUT = 3
+#: Bytes of a payload; tools may be given whole files, and nobody needs those here.
+MOST = 256 * 1024
+#: Bytes of a spool that nobody reads.
+SPOOL_MOST = 16 * 1024 * 1024
+#: What is kept of a payload that is too long.
+KEPT = (
+    "hook_event_name",
+    "session_id",
+    "transcript_path",
+    "cwd",
+    "source",
+    "reason",
+    "notification_type",
+    "tool_name",
+    "tool_use_id",
+)
+
+
+def main(argv: list[str]) -> None:
+    """Hand one payload on."""
+    statusline = argv[1:2] == ["statusline"]
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+    signal.alarm(INPUT)
+    payload = sys.stdin.buffer.read()
+    signal.alarm(0)
+    if statusline:
+        show(payload, argv[2:])
+    line = envelope("statusline" if statusline else "hook", payload)
+    if not sent(line) and not statusline:  # an old status line is of no use to anybody
+        spooled(line)
+
+
+def envelope(kind: str, payload: bytes) -> bytes:
+    """The payload with who it is from, on one line; JSON has line ends only between its tokens."""
+    if len(payload) > MOST:
+        payload = shortened(payload)
+    run = os.environ.get("KOBOSHI_RUN_NUMBER", "")
+    head = '{"kind":"%s","agent":"%s","run":%s,"utc":%.3f,"payload":' % (  # noqa: UP031 - quick
+        kind,
+        quoted(os.environ.get("KOBOSHI_AGENT", "")),
+        run if run.isascii() and run.isdigit() else "null",
+        time.time(),
+    )
+    body = payload.replace(b"\r", b" ").replace(b"\n", b" ").strip()
+    return head.encode() + (body or b"null") + b"}\n"
+
+
+def quoted(text: str) -> str:
+    """Text inside JSON quotes."""
+    plain = text.isascii() and text.replace("-", "").replace("_", "").isalnum()
+    if plain or not text:
+        return text
+    units = text.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
+
+
+def shortened(payload: bytes) -> bytes:
+    """The short facts of a long payload."""
+    import json  # noqa: PLC0415 - seldom needed
+
+    value = json.loads(payload)
+    short = {k: v for k, v in value.items() if k in KEPT and len(str(v)) <= 4096}  # noqa: PLR2004
+    return json.dumps(short).encode()
+
+
+def sent(line: bytes) -> bool:
+    """Whether a listener took it."""
+    path = os.environ.get("KOBOSHI_HOOK_SOCKET")
+    if not path:
+        return False
+    try:
+        talk = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            talk.settimeout(PATIENCE)
+            talk.connect(path)
+            talk.sendall(line)
+            talk.shutdown(socket.SHUT_WR)
+            return talk.recv(1) == b"+"  # without an answer it may have been lost
+        finally:
+            talk.close()
+    except (OSError, AttributeError):
+        return False
+
+
+def spooled(line: bytes) -> None:
+    """Append it to the spool, in one write."""
+    path = os.environ.get("KOBOSHI_HOOK_SPOOL")
+    if not path:
+        return
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    try:
+        if os.fstat(handle).st_size < SPOOL_MOST:
+            os.write(handle, line)
+    finally:
+        os.close(handle)
+
+
+def show(payload: bytes, command: list[str]) -> None:
+    """Print a status line: the user's own, or which model and how full."""
+    if command:
+        import subprocess  # noqa: PLC0415 - only where the user has a status line
+
+        ran = subprocess.run(  # noqa: S602 - it is a line for a shell, in the user's settings
+            command[0], shell=True, input=payload, stdout=subprocess.PIPE, check=False, timeout=30
+        )
+        text = ran.stdout
+    else:
+        import json  # noqa: PLC0415 - only here
+
+        facts = json.loads(payload)
+        used = (facts.get("context_window") or {}).get("used_percentage")
+        name = str((facts.get("model") or {}).get("display_name", ""))
+        text = (name if used is None else f"{name} · context {used:g}% used").encode()
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv)
+    except BaseException:  # noqa: BLE001 - rule 1
+        os._exit(0)
+    os._exit(0)  # no clean-up that could take time or speak

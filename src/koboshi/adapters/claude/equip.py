@@ -1,0 +1,105 @@
+"""What a run of Claude Code is given: one settings file of its own, through `--settings`.
+
+Settings given that way are added to the user's: hooks of all files run, but only one status line is
+shown. The user's own is therefore called by ours, with the same input.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from koboshi.adapters.equipment import Equipment
+from koboshi.adapters.values import member, object_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from koboshi.adapters.equipment import Kit
+
+#: What tells of a run: its sessions, its turns, its questions. All known to 2.1.197 and later.
+EVENTS = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Notification",
+    "PreCompact",
+    "Stop",
+    "StopFailure",
+    "SessionEnd",
+)
+#: Seconds after which Claude Code gives up on a hook; the shim takes a hundredth of a second.
+TIMEOUT = 5
+_OPTION = "--settings"
+
+
+def equip(argv: tuple[str, ...], kit: Kit) -> Equipment:
+    """The run with hooks and a status line that reach us, or as it is with a note."""
+    at, given = _given(argv)
+    theirs = _read(given, kit)
+    if theirs is None:
+        return Equipment(argv=argv, note=f"not equipped: {_OPTION} {given!r} cannot be read")
+    path = posixpath.join(kit.folder, "claude-settings.json")
+    text = json.dumps(_merged(theirs, kit), indent=1)
+    rest = argv if at is None else (*argv[: at.start], *argv[at.stop :])
+    return Equipment(argv=(*rest, _OPTION, path), env=kit.env, files={path: text})
+
+
+def config_folder(env: Mapping[str, str]) -> str:
+    """Where Claude Code keeps what is the user's; empty when the environment does not say."""
+    home = env.get("HOME", "")
+    return env.get("CLAUDE_CONFIG_DIR") or (posixpath.join(home, ".claude") if home else "")
+
+
+def _given(argv: tuple[str, ...]) -> tuple[slice | None, str]:
+    """Where the user's own option stands, and its value; the last one counts."""
+    for index in range(len(argv) - 1, -1, -1):
+        if argv[index] == _OPTION and index + 1 < len(argv):
+            return slice(index, index + 2), argv[index + 1]
+        if argv[index].startswith(f"{_OPTION}="):
+            return slice(index, index + 1), argv[index].partition("=")[2]
+    return None, ""
+
+
+def _read(given: str, kit: Kit) -> dict[str, Any] | None:
+    """The settings that the user gave, as JSON or as a file; None when they cannot be read."""
+    if not given:
+        return {}
+    text = given if given.lstrip().startswith("{") else _text(posixpath.join(kit.cwd, given), kit)
+    return object_in(text.encode(errors="replace")) or None
+
+
+def _text(path: str, kit: Kit) -> str:
+    return kit.texts.get(path, "")
+
+
+def _merged(theirs: dict[str, Any], kit: Kit) -> dict[str, Any]:
+    hooks = dict(member(theirs, "hooks"))
+    # In the background: not even a machine under load makes the agent wait for us.
+    ours = {"type": "command", "command": kit.command(), "timeout": TIMEOUT, "async": True}
+    for event in EVENTS:
+        before = hooks.get(event)
+        hooks[event] = [*(before if isinstance(before, list) else ()), {"hooks": [ours]}]
+    line = _user_line(theirs, kit)
+    command = line.get("command")
+    words = ("statusline", command) if isinstance(command, str) and command else ("statusline",)
+    shown = {**line, "type": "command", "command": kit.command(*words)}
+    # The left arrow on an empty box would move the run into a background process of its own.
+    return {"disableAgentView": True, **theirs, "hooks": hooks, "statusLine": shown}
+
+
+def _user_line(theirs: dict[str, Any], kit: Kit) -> dict[str, Any]:
+    """The status line that Claude Code would show without us."""
+    project = posixpath.join(kit.cwd, ".claude")
+    files = [
+        posixpath.join(project, "settings.local.json"),
+        posixpath.join(project, "settings.json"),
+    ]
+    if config := config_folder(kit.around):
+        files.append(posixpath.join(config, "settings.json"))
+    places = [theirs, *(object_in(_text(path, kit).encode(errors="replace")) for path in files)]
+    return next((line for place in places if (line := member(place, "statusLine"))), {})

@@ -1,0 +1,115 @@
+"""`~/.claude/projects/<folder>/<session>.jsonl`: what was said, asked for and run, line by line.
+
+A line is written when something is over: a message, a tool call, an error. What the newest line
+says about the turn is an edge, and only of the main conversation: sub-agents write lines, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from koboshi.adapters.values import member, members, object_in, tokens, word
+from koboshi.core.events import SignalRead, Source
+from koboshi.core.readings import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from koboshi.core.observations import TranscriptGrew
+
+_USAGE = (
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+)
+#: How a user's line begins that is a command of the CLI or its output, not a message to the model.
+_LOCAL = ("<command-", "<local-command-", "<bash-")
+#: Characters of an error's code: a number, or a word such as `invalid_request`.
+_CODE = 32
+_INTERRUPTED = "[Request interrupted by user"
+#: Tool names in the evidence; a turn may call dozens.
+_SHOWN = 5
+
+
+@dataclass(slots=True)
+class Tale:
+    """What lines tell: the newest word about the turn, the context, and the tool calls."""
+
+    status: Status | None = None
+    reason: str = ""
+    tokens: int = 0
+    open: dict[str, str] | None = None  #: tool calls without a result yet: id → name
+
+    def calls(self) -> dict[str, str]:
+        """The open tool calls, to be changed."""
+        if self.open is None:
+            self.open = {}
+        return self.open
+
+
+def read_transcript(seen: TranscriptGrew) -> SignalRead | None:
+    """What the new lines say; None when they say nothing about the turn or the context."""
+    tale = tell(seen.lines)
+    if tale.status is None and not tale.tokens:
+        return None
+    names = sorted(set((tale.open or {}).values()))[:_SHOWN]
+    return SignalRead(
+        run=seen.run,
+        source=Source.TRANSCRIPT,
+        status=tale.status,
+        reason=tale.reason,
+        evidence=tuple(f"transcript: {name} has no result yet" for name in names),
+        tokens=tale.tokens,
+    )
+
+
+def tell(lines: Iterable[bytes]) -> Tale:
+    """The lines of a transcript, whatever else is between them."""
+    tale = Tale()
+    for line in lines:
+        entry = object_in(line)
+        if entry.get("isSidechain") is True:
+            continue
+        kind = entry.get("type")
+        if kind == "assistant":
+            _assistant(tale, entry)
+        elif kind == "user" and entry.get("isMeta") is not True:
+            _user(tale, entry)
+        elif kind == "system" and entry.get("subtype") == "api_error":
+            tale.status, tale.reason = Status.WORKING, "transcript: an API error, retrying"
+    return tale
+
+
+def _assistant(tale: Tale, entry: dict[str, Any]) -> None:
+    message = member(entry, "message")
+    if entry.get("isApiErrorMessage") is True:
+        code = entry.get("apiErrorStatus") or entry.get("error")
+        said = f" {code}" if isinstance(code, int | str) and len(str(code)) <= _CODE else ""
+        tale.status, tale.reason = Status.FAILED, f"error_text: transcript, API error{said}"
+        tale.calls().clear()
+        return
+    tale.tokens = tokens(member(message, "usage"), *_USAGE) or tale.tokens
+    for block in members(message, "content"):
+        if block.get("type") == "tool_use":
+            tale.calls()[word(block, "id")] = word(block, "name") or "a tool"
+    ended = word(message, "stop_reason") in ("end_turn", "stop_sequence")
+    tale.status = Status.IDLE if ended else Status.WORKING
+    tale.reason = "transcript: the turn ended" if ended else "transcript: in a turn"
+
+
+def _user(tale: Tale, entry: dict[str, Any]) -> None:
+    message = member(entry, "message")
+    said = message.get("content")
+    blocks = members(message, "content")
+    for block in blocks:
+        if block.get("type") == "tool_result":
+            tale.calls().pop(word(block, "tool_use_id"), None)
+    texts = [said] if isinstance(said, str) else [block.get("text") for block in blocks]
+    first = next((text for text in texts if isinstance(text, str)), "")
+    if first.startswith(_INTERRUPTED):
+        tale.status, tale.reason = Status.IDLE, "transcript: interrupted by the user"
+        tale.calls().clear()
+    elif blocks or (first and not first.startswith(_LOCAL)):
+        tale.status, tale.reason = Status.WORKING, "transcript: the model was told something"

@@ -1,0 +1,74 @@
+"""What a run is given so that it tells of itself: values, and the adapter that gives nothing.
+
+Rule 1: the user's own files are never edited. What a run needs is a file of its own, an option or a
+variable.
+Rule 2: what the user set himself stays in force: it is merged in, or nothing is added and `note`
+says why.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from koboshi.core.events import SignalRead
+    from koboshi.core.observations import Signal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """What there is to equip a run with."""
+
+    agent: str
+    run: int
+    shim: tuple[str, ...]  #: the command that hands a hook's JSON on
+    folder: str  #: where files of this run may be put
+    socket: str = ""  #: where the shim finds us
+    spool: str = ""  #: where it leaves what nobody was there to take
+    cwd: str = ""
+    around: Mapping[str, str] = field(default_factory=dict)  #: environment it starts in
+    texts: Mapping[str, str] = field(default_factory=dict)  #: files by path, as far as there are
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What the shim has to know, as variables."""
+        said = {
+            "KOBOSHI_AGENT": self.agent,
+            "KOBOSHI_RUN_NUMBER": str(self.run),
+            "KOBOSHI_HOOK_SOCKET": self.socket,
+            "KOBOSHI_HOOK_SPOOL": self.spool,
+        }
+        return {name: value for name, value in said.items() if value}
+
+    def command(self, *words: str) -> str:
+        """The shim as one line for a shell, with what it has to know.
+
+        A CLI may be started through something that cleans the environment.
+        """
+        known = (f"{name}={shlex.quote(value)}" for name, value in self.env.items())
+        return " ".join((*known, shlex.join((*self.shim, *words))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipment:
+    """What is added to a run: the whole argv, variables, and files by path with their text."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""  #: why there is less than there could be
+
+
+class Bare:
+    """An adapter of something that tells nothing beside its screen."""
+
+    def signal(self, seen: Signal) -> SignalRead | None:  # noqa: ARG002
+        """Nothing."""
+        return None
+
+    def equip(self, argv: tuple[str, ...], kit: Kit) -> Equipment:  # noqa: ARG002
+        """Nothing is added."""
+        return Equipment(argv=argv)

@@ -1,0 +1,102 @@
+"""What signals beside the screen add to the view. Part of `fold`, which is its only caller.
+
+Rule 1: a clue keeps when it was told and since when its source has said the same.
+Rule 2: a signal is believed about the run it names, and a session only by who can vouch for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .events import HookRead, SignalRead, Source
+from .readings import ContextUse
+from .view import NEVER, Clue, evolve
+
+if TYPE_CHECKING:
+    from .events import Moment
+    from .view import Sight, View
+
+#: Whose word about the context counts more: numbers of the agent before notices on its screen.
+_RANK: dict[str, int] = {Source.STATUSLINE: 2, Source.TRANSCRIPT: 1}
+#: Seconds after which a better source that fell silent no longer outranks a worse one.
+_CONTEXT_OLD = 300.0
+
+
+def with_clue(view: View, clue: Clue) -> tuple[Clue, ...]:
+    """The clues with that one in its source's place."""
+    old = view.clue(clue.source)
+    since = old.since if old is not None and old.status is clue.status else clue.at
+    rest = (c for c in view.clues if c.source is not clue.source)
+    return (*rest, evolve(clue, since=since))
+
+
+def without(view: View, *sources: Source) -> View:
+    """The view without what these sources said."""
+    return evolve(view, clues=tuple(c for c in view.clues if c.source not in sources))
+
+
+def told(view: View, body: HookRead | SignalRead, now: Moment) -> View:
+    """What is known after that signal."""
+    return _hook(view, body, now) if isinstance(body, HookRead) else _signal(view, body, now)
+
+
+def _hook(view: View, body: HookRead, now: Moment) -> View:
+    known, vouched = view.run.session, body.run == view.run.number
+    # /clear and /resume go on in another session; only the run's own shim is believed about that.
+    renews = vouched and bool(body.began) and body.age < view.settings.grace
+    foreign = bool(body.session and known) and body.session != known and not renews
+    if foreign or (body.run is not None and not vouched):
+        return view  # late, from the run before, or another agent's
+    after = _in_session(view, body.session)
+    if body.status is None:
+        return after
+    at = now.at - body.age
+    clue = Clue(source=Source.HOOK, status=body.status, at=at, reason=f"hook {body.word}")
+    return evolve(after, clues=with_clue(after, clue))
+
+
+def _signal(view: View, body: SignalRead, now: Moment) -> View:
+    if body.run != view.run.number or view.run.exit is not None:
+        return view
+    after = _in_session(view, body.session)
+    sight, use = after.sight, body.context
+    if body.window and body.window != sight.window:
+        sight = evolve(sight, window=body.window)
+    full = sight.window or view.settings.context_window
+    if use is None and body.tokens and full:
+        use = ContextUse(used=min(100.0, 100.0 * body.tokens / full), source=body.source.value)
+    sight = with_context(sight, use, now.at)
+    if sight is not after.sight:
+        after = evolve(after, sight=sight)
+    if body.status is None:
+        # The agent's file is gone: a level that nobody holds up any more.
+        lost = body.source is Source.REGISTRY and after.clue(body.source) is not None
+        return without(after, body.source) if lost else after
+    clue = Clue(
+        source=body.source,
+        status=body.status,
+        at=now.at,
+        reason=body.reason,
+        evidence=body.evidence,
+    )
+    return evolve(after, clues=with_clue(after, clue))
+
+
+def _in_session(view: View, session: str) -> View:
+    """The run is in that session; what was known of the one before does not hold for it."""
+    if not session or session == view.run.session:
+        return view
+    sight = evolve(view.sight, context=None, context_at=NEVER)
+    after = evolve(view, run=evolve(view.run, session=session), sight=sight)
+    return without(after, Source.TRANSCRIPT)
+
+
+def with_context(sight: Sight, use: ContextUse | None, at: float) -> Sight:
+    """What was seen, with that word about the context if it is a better one."""
+    known = sight.context
+    if use is None or use == known:
+        return sight
+    outranked = known is not None and _RANK.get(use.source, 0) < _RANK.get(known.source, 0)
+    if outranked and at - sight.context_at < _CONTEXT_OLD:
+        return sight
+    return evolve(sight, context=use, context_at=at)

@@ -1,0 +1,97 @@
+"""What a run gets so that it tells of itself: asked of its adapter, written by us.
+
+A run starts also when its equipment cannot be laid out: it is then known by its screen alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from koboshi import _hook
+from koboshi.adapters.equipment import Equipment, Kit
+
+if TYPE_CHECKING:
+    from .hands import Hands
+
+log = logging.getLogger(__name__)
+
+#: Isolated and without site packages: nothing of the user's Python can break or slow the shim.
+SHIM = (sys.executable, "-I", "-S", _hook.__file__)
+#: Bytes of a settings file that is looked at.
+MOST = 1 << 20
+#: Runs whose files are kept: the one before may still be ending.
+KEPT = 2
+
+
+class Texts(Mapping[str, str]):
+    """Files by path; one that cannot be read is not there."""
+
+    def __getitem__(self, path: str) -> str:
+        try:
+            with Path(path).open(encoding="utf-8", errors="replace") as file:
+                return file.read(MOST)
+        except (OSError, ValueError):
+            raise KeyError(path) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())  # nobody lists the disk
+
+    def __len__(self) -> int:
+        return 0
+
+
+def equipped(argv: tuple[str, ...], run: int, hands: Hands) -> Equipment:
+    """That run with what its adapter adds; the same arguments give the same equipment."""
+    program, gear = hands.program, hands.program.gear
+    if gear is None:
+        return Equipment(argv=argv)
+    kit = Kit(
+        agent=hands.agent,
+        run=run,
+        shim=SHIM,
+        folder=str(gear.folder / f"run-{run}"),
+        socket=str(gear.socket),
+        spool=str(gear.spool),
+        cwd=program.cwd,
+        around=os.environ if program.env is None else program.env,
+        texts=Texts(),
+    )
+    return hands.adapter.equip(argv, kit)
+
+
+def lay_out(run: int, equipment: Equipment, hands: Hands) -> bool:
+    """Write the files of that run, for nobody else to read; False when they cannot be written.
+
+    Those of runs that are long over are removed.
+    """
+    gear = hands.program.gear
+    try:
+        for name, text in equipment.files.items():
+            _write(Path(name), text)
+    except OSError as error:
+        _tell(hands, run, f"its files cannot be written: {error}")
+        return False
+    if equipment.note:
+        _tell(hands, run, equipment.note)
+    if gear is not None:
+        shutil.rmtree(gear.folder / f"run-{run - KEPT}", ignore_errors=True)
+    return True
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.parent.chmod(0o700)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _tell(hands: Hands, run: int, why: str) -> None:
+    facts = {"agent": hands.agent, "run": run, "action": "start", "reason": why}
+    log.warning("run %s not equipped: %s", run, why, extra=facts)

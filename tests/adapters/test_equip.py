@@ -1,0 +1,130 @@
+"""Equipment: what a run is given, and what stays the user's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from koboshi.adapters.claude.equip import EVENTS
+from koboshi.adapters.equipment import Equipment, Kit
+from koboshi.adapters.registry import adapter, names
+
+KIT = Kit(
+    agent="a 1",
+    run=3,
+    shim=("py", "-I", "hook.py"),
+    folder="/gear/run-3",
+    socket="/s",
+    cwd="/work",
+    around={"HOME": "/home/u"},
+)
+SHIM = "KOBOSHI_AGENT='a 1' KOBOSHI_RUN_NUMBER=3 KOBOSHI_HOOK_SOCKET=/s py -I hook.py"
+
+
+def kit(**texts: Any) -> Kit:  # noqa: ANN401
+    """The kit with files: `user`, `project`, `local` or `given`, as JSON."""
+    paths = {
+        "user": "/home/u/.claude/settings.json",
+        "project": "/work/.claude/settings.json",
+        "local": "/work/.claude/settings.local.json",
+        "given": "/work/mine.json",
+    }
+    files = {paths[name]: json.dumps(value) for name, value in texts.items()}
+    return Kit(
+        **{name: getattr(KIT, name) for name in KIT.__slots__ if name != "texts"}, texts=files
+    )
+
+
+def settings(made: Equipment) -> dict[str, Any]:
+    """The one file of that equipment."""
+    [(path, text)] = made.files.items()
+    assert made.argv[-2:] == ("--settings", path)
+    value: dict[str, Any] = json.loads(text)
+    return value
+
+
+def test_claude_gets_a_file_of_its_own() -> None:
+    """Hooks in the background, a status line, and no way into the background."""
+    made = adapter("claude").equip(("claude", "--resume", "s"), kit())
+    given = settings(made)
+
+    assert made.argv == (
+        "claude",
+        "--resume",
+        "s",
+        "--settings",
+        "/gear/run-3/claude-settings.json",
+    )
+    assert set(given["hooks"]) == set(EVENTS)
+    [[hook]] = [entry["hooks"] for entry in given["hooks"]["Stop"]]
+    assert hook == {"type": "command", "command": SHIM, "timeout": 5, "async": True}
+    assert given["statusLine"] == {"type": "command", "command": f"{SHIM} statusline"}
+    assert given["disableAgentView"] is True
+    assert made.env["KOBOSHI_RUN_NUMBER"] == "3"
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("claude", "--settings", "mine.json", "-c"),
+        ("claude", "--settings=/work/mine.json", "-c"),
+        ("claude", "--settings", '{"model": "x", "disableAgentView": false}', "-c"),
+    ],
+)
+def test_what_the_user_passes_is_kept(argv: tuple[str, ...]) -> None:
+    """It is merged into ours, in whatever form it came."""
+    theirs = {"model": "x", "disableAgentView": False}
+    made = adapter("claude").equip(argv, kit(given=theirs))
+    given = settings(made)
+
+    assert made.argv[:-2] == ("claude", "-c")
+    assert (given["model"], given["disableAgentView"]) == ("x", False)
+
+
+def test_hooks_of_the_user_run_before_ours() -> None:
+    """Ours are added to them."""
+    theirs = {"hooks": {"Stop": [{"hooks": ["mine"]}], "Other": [1]}}
+    given = settings(adapter("claude").equip(("claude", "--settings", json.dumps(theirs)), kit()))
+
+    assert given["hooks"]["Stop"][0] == {"hooks": ["mine"]}
+    assert len(given["hooks"]["Stop"]) == 2
+    assert given["hooks"]["Other"] == [1]
+
+
+def test_settings_that_cannot_be_read_are_left_alone() -> None:
+    """Better no hooks than another model than the user wanted."""
+    argv = ("claude", "--settings", "gone.json")
+    made = adapter("claude").equip(argv, kit())
+
+    assert made == Equipment(argv=argv, note="not equipped: --settings 'gone.json' cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("files", "shown"),
+    [
+        (("user",), "user"),
+        (("user", "project"), "project"),
+        (("user", "project", "local"), "local"),
+    ],
+)
+def test_the_status_line_of_the_user_is_called_by_ours(files: tuple[str, ...], shown: str) -> None:
+    """The one that the CLI itself would have shown; its other settings stay."""
+    texts = {
+        name: {"statusLine": {"type": "command", "command": f"show {name}", "padding": 0}}
+        for name in files
+    }
+    given = settings(adapter("claude").equip(("claude",), kit(**texts)))
+
+    assert given["statusLine"] == {
+        "type": "command",
+        "command": f"{SHIM} statusline 'show {shown}'",
+        "padding": 0,
+    }
+
+
+@pytest.mark.parametrize("name", sorted(set(names()) - {"claude"}))
+def test_others_are_started_as_they_are(name: str) -> None:
+    """Codex asks about every new hook, and calls its notifier for turns of its own."""
+    assert adapter(name).equip(("x", "y"), kit()) == Equipment(argv=("x", "y"))
