@@ -301,11 +301,11 @@ def test_a_spinner_an_agent_wrote_itself_is_an_answer() -> None:
 def test_a_look_takes_less_than_a_millisecond() -> None:
     """Reading must not cost more than taking the look (0.33 ms over a control connection)."""
     every = [(adapter(agent), look) for agent in CLIS for look in looks(agent)]
-    start = time.perf_counter()
+    start = time.process_time()  # our own time: what other programs take is not the reader's
     for known, look in every:
         known.read(look)
 
-    assert (time.perf_counter() - start) / len(every) < 0.001
+    assert (time.process_time() - start) / len(every) < 0.001
 
 
 @pytest.mark.parametrize(
