@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from koboshi.hosts.base import Host
     from koboshi.store.journal import Journal
 
+    from .supervisor import Listen
+
 log = logging.getLogger(__name__)
 
 #: Seconds between two looks.
@@ -50,20 +52,38 @@ class Post:
     hooks: Path | None = None  #: a file the agent appends its hook payloads to
 
 
+def start_first(supervisor: Supervisor) -> None:
+    """Start an agent that never ran."""
+    if supervisor.world.view.run.number == 0:
+        supervisor.take(OrderGiven(order=Order.START, by="owner"))
+
+
+async def _version(post: Post) -> str:
+    """Which version of its CLI is about to run; empty where that makes no difference."""
+    if not has_manifest(post.agent_type):
+        return ""
+    program = post.program
+    return await version_of(program.argv, env=program.env, cwd=program.cwd)
+
+
 async def watch_over(
     post: Post,
     host: Host,
     *,
     enough: Callable[[Supervisor], bool],
     announce: Callable[[Supervisor, str], None] = lambda _, text: log.warning(text),
+    begun: Callable[[Supervisor], None] = start_first,
+    listen: Listen | None = None,
 ) -> None:
-    """Take the agent on, or start it, and look after it until `enough` says so."""
+    """Take the agent on and look after it until `enough` says so.
+
+    `begun` is told once what was known is known again; it starts an agent that never ran.
+    """
     folder = journal_dir(post.state, post.agent)
     with agent_lock(folder.parent / "lock"):
         runtime = AsyncioRuntime()
         context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
-        version = await version_of(post.program.argv) if has_manifest(post.agent_type) else ""
-        chosen = adapter_in(config_dir(), post.agent_type, version)
+        chosen = adapter_in(config_dir(), post.agent_type, await _version(post))
         for wrong in chosen.complaints:
             log.warning("manifest skipped", extra={"action": "manifest", "reason": wrong})
         blank = World(view=View(context=context, settings=post.settings), rules=BUILTIN)
@@ -77,6 +97,7 @@ async def watch_over(
                 program=post.program,
                 runtime=runtime,
                 announce=lambda text: announce(supervisor, text),
+                listen=listen,
             )
 
         shelf = DiskShelf(folder)
@@ -85,8 +106,7 @@ async def watch_over(
             log.warning("journal bridged", extra={"action": "recover", "reason": warning})
         try:
             await take_over(supervisor, recovered)
-            if supervisor.world.view.run.number == 0:
-                supervisor.take(OrderGiven(order=Order.START, by="owner"))
+            begun(supervisor)
             await _live(supervisor, HookFile(post.hooks) if post.hooks else None, enough)
         finally:
             await runtime.cancel()

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+from collections.abc import Mapping
 
 from koboshi.adapters.versions import printed_version
 from koboshi.adapters.words import find_program, shell_words
@@ -15,7 +16,13 @@ PATIENCE = 10.0
 _MOST_BYTES = 4096
 
 
-async def version_of(argv: tuple[str, ...], *, patience: float = PATIENCE) -> str:
+async def version_of(
+    argv: tuple[str, ...],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    patience: float = PATIENCE,
+) -> str:
     """What the CLI in that command line prints as its version; empty when that cannot be had.
 
     A program that is not known to take `--version` is not asked: it might begin to work.
@@ -31,6 +38,8 @@ async def version_of(argv: tuple[str, ...], *, patience: float = PATIENCE) -> st
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
+            env=env,  # the CLI is looked for where it will be started from
+            cwd=cwd,
             start_new_session=True,  # so that what it starts can be ended with it
         )
     except (OSError, ValueError):
