@@ -29,6 +29,7 @@ from .runtime import AsyncioRuntime
 from .supervisor import Supervisor
 
 if TYPE_CHECKING:
+    from koboshi.adapters.base import Adapter
     from koboshi.hosts.base import Host
     from koboshi.store.journal import Journal
 
@@ -58,12 +59,15 @@ def start_first(supervisor: Supervisor) -> None:
         supervisor.take(OrderGiven(order=Order.START, by="owner"))
 
 
-async def _version(post: Post) -> str:
-    """Which version of its CLI is about to run; empty where that makes no difference."""
-    if not has_manifest(post.agent_type):
-        return ""
-    program = post.program
-    return await version_of(program.argv, env=program.env, cwd=program.cwd)
+async def _adapter(post: Post) -> Adapter:
+    """The adapter for the version that is about to run, with the user's manifest on top."""
+    program, version = post.program, ""
+    if has_manifest(post.agent_type):
+        version = await version_of(program.argv, env=program.env, cwd=program.cwd)
+    chosen = adapter_in(config_dir(), post.agent_type, version)
+    for wrong in chosen.complaints:
+        log.warning("manifest skipped", extra={"action": "manifest", "reason": wrong})
+    return chosen.adapter
 
 
 async def watch_over(
@@ -83,16 +87,14 @@ async def watch_over(
     with agent_lock(folder.parent / "lock"):
         runtime = AsyncioRuntime()
         context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
-        chosen = adapter_in(config_dir(), post.agent_type, await _version(post))
-        for wrong in chosen.complaints:
-            log.warning("manifest skipped", extra={"action": "manifest", "reason": wrong})
+        known = await _adapter(post)
         blank = World(view=View(context=context, settings=post.settings), rules=BUILTIN)
 
         def assemble(world: World, journal: Journal) -> Supervisor:
             return Supervisor(
                 world=world,
                 journal=journal,
-                adapter=chosen.adapter,
+                adapter=known,
                 host=host,
                 program=post.program,
                 runtime=runtime,
