@@ -37,6 +37,14 @@ def test_a_program_says_its_version_or_it_does_not(
     assert asyncio.run(version_of(argv)) == expected
 
 
+def test_the_program_is_looked_for_where_it_will_be_started_from(tmp_path: Path) -> None:
+    """The PATH is the one of who asked for the run."""
+    program(tmp_path, "echo 2.1.325")
+
+    assert asyncio.run(version_of(("claude",), env={"PATH": str(tmp_path)})) == "2.1.325"
+    assert asyncio.run(version_of(("claude",), env={"PATH": "/nowhere"})) == ""
+
+
 def test_a_program_that_does_not_answer_is_ended(tmp_path: Path) -> None:
     """With everything that it started."""
     argv = (program(tmp_path, "sleep 60 & sleep 60"),)

@@ -105,7 +105,7 @@ async def _adapter(post: Post) -> Adapter:
     """What is known of its CLI, for the version that is installed, as its owner mended it."""
     version = ""
     if has_manifest(post.agent_type):
-        version = await version_of(post.program.argv, env=post.program.env)
+        version = await version_of(post.program.argv, env=post.program.env, cwd=post.program.cwd)
     chosen = adapter_in(config_dir(), post.agent_type, version)
     for wrong in chosen.complaints:
         log.warning("manifest skipped", extra={"action": "manifest", "reason": wrong})

@@ -17,7 +17,11 @@ _MOST_BYTES = 4096
 
 
 async def version_of(
-    argv: tuple[str, ...], *, env: Mapping[str, str] | None = None, patience: float = PATIENCE
+    argv: tuple[str, ...],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    patience: float = PATIENCE,
 ) -> str:
     """What the CLI in that command line prints as its version; empty when that cannot be had.
 
@@ -31,10 +35,11 @@ async def version_of(
     try:
         child = await asyncio.create_subprocess_exec(
             *asked,
-            env=env,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
+            env=env,  # the CLI is looked for where it will be started from
+            cwd=cwd,
             start_new_session=True,  # so that what it starts can be ended with it
         )
     except (OSError, ValueError):
