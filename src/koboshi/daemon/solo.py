@@ -54,8 +54,12 @@ async def watch_over(
     *,
     enough: Callable[[Supervisor], bool],
     announce: Callable[[Supervisor, str], None] = lambda _, text: log.warning(text),
+    ready: Callable[[Supervisor], None] = lambda _: None,
 ) -> None:
-    """Take the agent on, or start it, and look after it until `enough` says so."""
+    """Take the agent on, or start it, and look after it until `enough` says so.
+
+    `ready` is called once, when the agent has been taken on.
+    """
     folder = journal_dir(post.state, post.agent)
     with agent_lock(folder.parent / "lock"):
         runtime = AsyncioRuntime()
@@ -79,6 +83,7 @@ async def watch_over(
             log.warning("journal bridged", extra={"action": "recover", "reason": warning})
         try:
             await take_over(supervisor, recovered)
+            ready(supervisor)
             if supervisor.world.view.run.number == 0:
                 supervisor.take(OrderGiven(order=Order.START, by="owner"))
             await _live(supervisor, HookFile(post.hooks) if post.hooks else None, enough)
