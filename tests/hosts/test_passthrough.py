@@ -1,12 +1,16 @@
-"""The parts of the pass-through: what is remembered, what is typed, and one terminal for another."""
+"""The parts of the pass-through: what is remembered, what is typed, one terminal for another."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
+import itertools
 import json
 import os
 import pty
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -80,7 +84,7 @@ def test_the_pieces_in_which_it_comes_do_not_matter(cuts: list[int]) -> None:
     whole, pieces = Modes(), Modes()
     whole.feed(EVERYTHING)
     marks = [0, *sorted(cuts), len(EVERYTHING)]
-    for start, stop in zip(marks, marks[1:], strict=False):
+    for start, stop in itertools.pairwise(marks):
         pieces.feed(EVERYTHING[start:stop])
 
     assert (pieces.undo(), pieces.redo()) == (whole.undo(), whole.redo())
@@ -176,38 +180,32 @@ class Person:
         os.set_blocking(self.master, False)
         self.before = termios.tcgetattr(self.slave)
         self.shown = bytearray()
-        self.reading = True
+        self.read(on=True)
 
-    def take(self) -> None:
-        """Read what came."""
-        while self.reading:
-            try:
-                data = os.read(self.master, 1 << 16)
-            except OSError:
-                return
-            if not data:
-                return
-            self.shown += data
+    def read(self, *, on: bool) -> None:
+        """Read whatever comes, or let it stand."""
+        loop = asyncio.get_running_loop()
+        if on:
+            loop.add_reader(self.master, self._take)
+        else:
+            loop.remove_reader(self.master)
+
+    def _take(self) -> None:
+        with contextlib.suppress(OSError):
+            self.shown += os.read(self.master, 1 << 16)
 
     async def type(self, data: bytes) -> None:
         """Type all of it."""
         deadline = time.monotonic() + 60
         while data:
             assert time.monotonic() < deadline
-            try:
+            with contextlib.suppress(BlockingIOError):
                 data = data[os.write(self.master, data[:4096]) :]
-            except BlockingIOError:
-                await asyncio.sleep(0.001)
-            self.take()
+            await asyncio.sleep(0)
 
     async def until_shown(self, text: bytes, seconds: float = 30) -> None:
         """Read until that came."""
-
-        def there() -> bool:
-            self.take()
-            return text in self.shown
-
-        await until(there, seconds)
+        await until(lambda: text in self.shown, seconds)
 
 
 class Stage:
@@ -228,8 +226,7 @@ class Stage:
         deadline = time.monotonic() + seconds
         while (await self.host.look(place)).alive:
             assert time.monotonic() < deadline, "it did not end"
-            self.person.take()
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
@@ -242,12 +239,14 @@ async def shown(*, hold: float = 0.0) -> AsyncIterator[Stage]:
     try:
         yield Stage(person, through, host)
     finally:
-        person.reading = True
+        person.read(on=True)
         for place in await host.find("doll"):
             await host.end(place, force=True)
         await host.close()
+        await until(lambda: not through._console.pending)  # noqa: SLF001 - the end lets nobody read
         through.end()
-        person.take()
+        await until(lambda: b"\x1b(B" in person.shown[-8:] or not person.shown)
+        person.read(on=False)
         assert termios.tcgetattr(person.slave) == person.before
         os.close(person.slave)
         os.close(person.master)
@@ -327,7 +326,7 @@ def test_a_slow_terminal_slows_the_program_and_nothing_grows() -> None:
             file.write(b"x" * 5_000_000)
             file.flush()
             async with shown() as stage:
-                stage.person.reading = False
+                stage.person.read(on=False)
                 await stage.start("pour", "out", file.name)
                 console = stage.through._console  # noqa: SLF001
                 most = 0
@@ -339,7 +338,7 @@ def test_a_slow_terminal_slows_the_program_and_nothing_grows() -> None:
 
                 await until(stopped)
                 assert most < passthrough.HIGH + (1 << 18)
-                stage.person.reading = True
+                stage.person.read(on=True)
                 await stage.person.until_shown(b"\x1b(B", 60)
                 assert stage.person.shown.count(b"x") == 5_000_000
 
@@ -359,10 +358,10 @@ def test_a_terminal_that_takes_nothing_does_not_hold_up_the_program(
             )
             file.flush()
             async with shown() as stage:
-                stage.person.reading = False
+                stage.person.read(on=False)
                 place = await stage.start("toil", file.name)
                 await until_text(stage.host, place, "the last word")
-                stage.person.reading = True
+                stage.person.read(on=True)
                 await stage.person.until_shown(b"the last word")
                 assert len(stage.person.shown) < 2_000_000
                 painted = bytes(stage.person.shown).rpartition(b"\x1b[H\x1b[2J")
@@ -406,7 +405,6 @@ def test_a_person_who_types_is_told_of_and_keeps_our_hands_off() -> None:
             assert len(told) == 1
             with pytest.raises(HostError, match="a person is typing"):
                 await stage.host.type(place, (Text(text="continue"),))
-            await until(lambda: bool(stage.person.take()) or len(told) == 1)
             await stage.person.type(b"!")
             await until(lambda: len(told) == 2)
 
@@ -420,9 +418,6 @@ def test_a_new_size_reaches_screen_and_program() -> None:
         async with shown() as stage:
             place = await stage.start("modes", "A")
             await stage.person.until_shown(b"Asize=80x24.")
-            import fcntl  # noqa: PLC0415
-            import struct  # noqa: PLC0415
-
             size = struct.pack("HHHH", 30, 111, 0, 0)
             fcntl.ioctl(stage.person.slave, termios.TIOCSWINSZ, size)
             os.kill(os.getpid(), signal.SIGWINCH)
@@ -456,6 +451,22 @@ def test_between_two_runs_the_terminal_is_at_rest() -> None:
             assert b"not over" not in stage.person.shown
 
     asyncio.run(run())
+
+
+def test_a_terminal_that_hangs_up_is_the_end() -> None:
+    """EIO: it is told as SIGHUP, also where no signal comes."""
+
+    async def run() -> int:
+        master, slave = pty.openpty()
+        through = PassThrough(Console.open(slave, slave), hold=0.0)
+        through.begin()
+        os.close(master)
+        number = await asyncio.wait_for(through.ended, 20)
+        through.end()
+        os.close(slave)
+        return number
+
+    assert asyncio.run(run()) == signal.SIGHUP
 
 
 def test_no_terminal_on_standard_output_is_refused_with_what_to_do() -> None:
@@ -502,7 +513,7 @@ def test_the_guardian_acts_only_when_its_writer_was_killed(ending: str) -> None:
             os.read(master, 100)
     else:
         assert termios.tcgetattr(slave)[3] == expected[3]
-        assert os.read(master, 100) == b"\x1b[?1049l"
+        assert os.read(master, 100) == b"\x1b[?1049l" + guardian.WORDS.replace(b"\n", b"\r\n")
     os.close(master)
     os.close(slave)
 

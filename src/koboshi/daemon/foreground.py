@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.registry import names
-from koboshi.core.actions import Mode
-from koboshi.core.events import Ending, Order, OrderGiven
+from koboshi.core.actions import Escalate, Mode, Notify, Start
+from koboshi.core.events import Ending, Order, OrderGiven, Origin
 from koboshi.core.observations import PersonSeen
 from koboshi.core.settings import Settings
 from koboshi.errors import InputError, KoboshiError
@@ -38,6 +38,7 @@ from .solo import Post, watch_over
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from koboshi.core.gate import Claim
     from koboshi.core.view import Exit, View
 
     from .supervisor import Supervisor
@@ -160,14 +161,22 @@ class Foreground:
             return "koboshi: the agent was not taken on"
         world, agent = self._supervisor.world, self._post.agent
         new = [claim for key, claim in world.ledger.claims.items() if key not in self._before]
-        done = [claim for claim in new if claim.outcome and claim.outcome.ending is Ending.DONE]
+        done = [claim for claim in new if counts(claim)]
         run = world.view.run
         if self._signal:
             how = f"{run.number} left by {signal.Signals(self._signal).name}"
         else:
             how = f"{run.number} {ended_words(run.exit)}" if run.number else "1 could not start"
-        count = "1 action" if len(done) == 1 else f"{len(done)} actions"
+        count = {0: "no actions", 1: "1 action"}.get(len(done), f"{len(done)} actions")
         return f"koboshi: run {how}; {count}, see `koboshi why {agent}`"
+
+
+def counts(claim: Claim) -> bool:
+    """Whether koboshi did something there: a start that was asked for and a word are nothing."""
+    if claim.outcome is None or claim.outcome.ending is not Ending.DONE:
+        return False
+    asked = isinstance(claim.action, Start) and claim.action.origin is Origin.FIRST
+    return not asked and not isinstance(claim.action, Notify | Escalate)
 
 
 def ended_words(exit_: Exit | None) -> str:

@@ -23,6 +23,8 @@ from typing import Any
 
 #: Seconds for the terminal to take what puts it back.
 PATIENCE = 2.0
+#: A shell that was quicker has drawn its prompt where nobody sees it any more.
+WORDS = b"\nkoboshi was killed; the terminal has been put back\n"
 SURVIVED = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGTTOU)
 
 
@@ -39,14 +41,16 @@ def main() -> None:
 
 
 def put_back(terminal: int, told: dict[str, Any]) -> None:
-    """The modes of the terminal, then those of its line."""
-    send(terminal, told.get("undo", "").encode("latin-1"))
-    if "cooked" not in told:
-        return
-    with contextlib.suppress(termios.error, OSError):
+    """The line first, then what it shows.
+
+    Whoever waits for the killed one wakes up now, too. A shell that waits for it directly sets the
+    line itself; one behind a script takes the line as it finds it, so we had better be the first.
+    """
+    with contextlib.suppress(termios.error, OSError, KeyError):
         # A shell may have been quicker and have set the line up for its own editing by now.
         if thaw(told["raw"])[:4] == termios.tcgetattr(terminal)[:4]:
             termios.tcsetattr(terminal, termios.TCSANOW, thaw(told["cooked"]))
+    send(terminal, told.get("undo", "").encode("latin-1") + WORDS)
 
 
 def send(terminal: int, data: bytes) -> None:
