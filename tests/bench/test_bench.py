@@ -37,6 +37,9 @@ KEYS = {
         f"{n}_{k}" for n in ("segments", "single") for k in ("total", "read", "seconds", "rate")
     },
     "startup": {"python_pass", "koboshi_version", "ratio"},
+    "passthrough": {
+        f"{what}_{how}" for what in ("echo", "output") for how in ("direct", "wrapped", "ratio")
+    },
 }
 
 

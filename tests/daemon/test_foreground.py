@@ -170,7 +170,8 @@ def test_a_stop_leaves_the_terminal_to_the_shell_and_comes_back(tmp_path: Path) 
         person.shown = b""
         person.process.send_signal(signal.SIGCONT)
         person.until(lambda: person.raw)
-        person.until_shown(b"size=70x20.")
+        person.until_shown(b"size=70x19.")  # only another size makes every program draw anew
+        person.until(lambda: person.shown.rpartition(b"size=70x")[2][:3] == b"20.")
         assert b"\x1b[?1049h" in person.shown
         assert b"\x1b[?2004h" in person.shown
         assert b"\x1b[>1u" in person.shown

@@ -20,6 +20,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -34,7 +35,7 @@ from koboshi.hosts.console.typed import Typed
 from koboshi.hosts.pty import PtyHost
 from koboshi.hosts.screens import AvtScreen, GhosttyScreen
 from koboshi.hosts.sweep import sign, sweep
-from tests.hosts.waiting import content, program, until, until_text
+from tests.hosts.waiting import content, program, runs, until, until_text
 
 EVERYTHING = (
     b"\x1b[?1049h\x1b[?1h\x1b=\x1b[?1000;1002;1003;1006h\x1b[?1004h\x1b[?2004h\x1b[>1u\x1b[>4;2m"
@@ -299,6 +300,59 @@ def test_what_is_typed_arrives_exactly(data: bytes) -> None:
             return content(out)
 
     assert asyncio.run(run()) == data
+
+
+def test_a_program_that_does_not_read_makes_the_keyboard_wait() -> None:
+    """What waits for it has a limit, and all of it arrives when it reads again."""
+    data = EVERYTHING * 3000
+
+    async def run() -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "typed"
+            async with shown() as stage:
+                place = await stage.start("pour", "in", out, len(data))
+                await stage.person.until_shown(b"ready:")
+                agent = psutil.Process(place.pid)
+                agent.suspend()
+                typing = asyncio.ensure_future(stage.person.type(data))
+                terminal = stage.through._terminal  # noqa: SLF001
+                assert terminal is not None
+                await until(lambda: terminal.backlog > passthrough.TYPED_HIGH)
+                assert terminal.backlog < 2 * passthrough.TYPED_HIGH + (1 << 16)
+                assert not typing.done()
+                agent.resume()
+                await typing
+                await until(lambda: len(content(out)) >= len(data))
+            return content(out)
+
+    assert asyncio.run(run()) == data
+
+
+def test_a_program_that_ends_before_a_slow_terminal_has_shown_it_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The rest of its output is in the kernel while we wait for the person's terminal."""
+    monkeypatch.setattr(passthrough, "HIGH", 1024)
+    monkeypatch.setattr(passthrough, "LOW", 512)
+    lines = b"".join(b"%07d\n" % number for number in range(2300))  # more than one kernel queue
+
+    async def run() -> bytes:
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(lines)
+            file.flush()
+            async with shown() as stage:
+                stage.person.read(on=False)
+                place = await stage.start("pour", "out", file.name)
+                await until(lambda: not runs(place.pid or 0))
+                assert stage.through._paused  # noqa: SLF001
+                closing = asyncio.ensure_future(stage.host.close())
+                await asyncio.sleep(0)
+                stage.person.read(on=True)
+                await closing
+                person = stage.person
+            return bytes(person.shown)
+
+    assert asyncio.run(run()).partition(b"begin:")[2].startswith(lines)
 
 
 def test_a_flood_comes_through_whole() -> None:

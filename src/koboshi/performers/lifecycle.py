@@ -68,8 +68,12 @@ async def start(action: Start, hands: Hands) -> Outcome:
     for place in places:
         if place.run == action.run:
             return _arrived(action, hands, place, "was there already")
-        if (await hands.host.look(place)).alive:
+        seen = await hands.host.look(place)
+        if seen.alive:
             raise Skipped(f"run {place.run} is still alive")
+        # A CLI says goodbye before it ends; decided on those words, a meant exit looks bad.
+        if action.origin is Origin.RESUMED and hands.adapter.clean_exit(seen.code, seen.signal):
+            raise Skipped(f"run {place.run} ended as meant")
     argv = _command(action, hands)
     hands.touch(action.key)
     launch = Launch(agent=hands.agent, run=action.run, argv=argv, cwd=hands.program.cwd)
