@@ -14,7 +14,7 @@ import pytest
 
 from koboshi.adapters.registry import adapter
 from koboshi.core.observations import ScreenSeen
-from koboshi.core.readings import Status
+from koboshi.core.readings import Reading, Status
 from koboshi.hosts.screens import open_screen
 from tests.conftest import AgentCli, need
 from tests.hosts.wrapping import Window, wrapped
@@ -47,6 +47,11 @@ class Desk(Window):
             os.write(self.master, answer)
         return data
 
+    def reading(self) -> Reading:
+        """What koboshi would read there."""
+        text, ansi = self.screen.text(), self.screen.ansi()
+        return adapter("claude").read(ScreenSeen(text=text, ansi=ansi, title=self.screen.title))
+
     def until_idle(self) -> None:
         """Wait until it stands at its empty prompt, and the screen stands still."""
         last, since = "", time.monotonic()
@@ -54,8 +59,7 @@ class Desk(Window):
         def still() -> bool:
             nonlocal last, since
             text = self.screen.text()
-            seen = ScreenSeen(text=text, ansi=self.screen.ansi(), title=self.screen.title)
-            idle = adapter("claude").read(seen).status is Status.IDLE
+            idle = self.reading().status is Status.IDLE
             if text != last or not idle:
                 last, since = text, time.monotonic()
             return time.monotonic() - since > STILL
@@ -63,9 +67,9 @@ class Desk(Window):
         self.until(still, 60)
 
     def say(self, text: str) -> None:
-        """Type it, see it, press Enter."""
+        """Type it, see it in the box, press Enter."""
         self.type(text.encode())
-        self.until(lambda: text in self.screen.text())
+        self.until(lambda: self.reading().draft.strip() == text)
         self.until_quiet()
         self.type(b"\r")
 
@@ -101,14 +105,14 @@ def desk(
 
 
 def test_work_and_exit(desk: Desk, model: Model) -> None:
-    """A turn, `/exit`, and the terminal as it was."""
+    """A turn, the exit, and the terminal as it was."""
     desk.until_idle()
     assert desk.raw
     model.expect(say("The answer is forty-two."))
     desk.say("What is the answer?")
     desk.until(lambda: "forty-two" in desk.screen.text())
     desk.until_idle()
-    desk.say("/exit")
+    desk.say("exit")  # the word alone: a menu of commands opens at a slash
 
     assert desk.code() == 0
     assert desk.restored()
@@ -128,7 +132,7 @@ def test_a_kill_is_survived(desk: Desk, model: Model) -> None:
     desk.until_shown(b"run 1 was ended by SIGKILL; it will be started again")
     desk.until(lambda: "forty-two" in desk.screen.text(), 60)  # resumed: the talk is there again
     desk.until_idle()
-    desk.say("/exit")
+    desk.say("exit")  # the word alone: a menu of commands opens at a slash
 
     assert desk.code() == 0
     assert desk.restored()
