@@ -23,6 +23,7 @@ from koboshi.core.events import (
     ScreenSame,
     Ticked,
 )
+from koboshi.core.fold import tells_more
 from koboshi.errors import MarkNotWritten
 from koboshi.performers import Hands, perform, settle
 
@@ -103,7 +104,7 @@ class Supervisor:
 
     def _old_story(self, body: Body) -> bool:
         """An ended process is seen ended at every look; it ended once."""
-        return isinstance(body, RunExited) and self.world.view.run.exit is not None
+        return isinstance(body, RunExited) and not tells_more(self.world.view.run.exit, body)
 
     async def look(self) -> None:
         """Look at the agent's terminal and take in what is there."""
