@@ -14,6 +14,7 @@ from pathlib import Path
 
 from .figures import Figure, Measure, NotMeasured
 from .journals import measure_journal
+from .passthrough import measure_passthrough
 from .recovery import measure_recovery
 from .rules import measure_rules
 from .screens import measure_screens
@@ -33,6 +34,7 @@ MEASUREMENTS: dict[str, Measure] = {
     "startup": measure_startup,
     "watching": measure_watching,
     "dialogs": measure_dialogs,
+    "passthrough": measure_passthrough,
 }
 QUICK = 0.2
 

@@ -48,6 +48,9 @@ KEYS = {
         for w in ("event", "decision")
         for k in ("known", "p50", "p95", "max")
     },
+    "passthrough": {
+        f"{what}_{how}" for what in ("echo", "output") for how in ("direct", "wrapped", "ratio")
+    },
 }
 
 

@@ -156,6 +156,19 @@ def test_a_second_exit_changes_nothing() -> None:
     assert driver.view is before
 
 
+def test_an_exit_tells_more_than_the_words_before_it() -> None:
+    """A CLI says goodbye, then ends: that it was meant is known only then."""
+    driver = running()
+    driver.see(reading(Status.GONE))
+    assert driver.view.run.exit == Exit()
+    driver.tell(RunExited(run=1, code=0, meant=True))
+    assert driver.view.run.exit == Exit(code=0, meant=True)
+
+    before = driver.view
+    driver.tell(RunExited(run=1))
+    assert driver.view is before
+
+
 def test_gone_stays_gone_until_a_run_starts() -> None:
     """No look, hook or tick revives a run."""
     driver = running()

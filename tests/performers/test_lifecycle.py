@@ -229,6 +229,16 @@ def test_no_run_is_started_beside_a_living_one() -> None:
     assert (bench.marks, bench.told, len(bench.host.starts)) == ([], [], 1)
 
 
+def test_no_run_is_resumed_after_one_that_ended_as_meant() -> None:
+    """The goodbye on the screen was seen before the end of the process was."""
+    bench = Bench()
+    assert bench.perform(STOP) == outcome("done", "exited by itself")
+    bench.marks.clear()
+
+    assert bench.perform(RESUME) == outcome("skipped", "run 1 ended as meant")
+    assert (bench.marks, bench.told, len(bench.host.starts)) == ([], [], 1)
+
+
 def test_a_run_that_is_there_already_is_taken() -> None:
     """It was started and nobody wrote it down."""
     bench = Bench()

@@ -13,6 +13,7 @@ Examples:
   koboshi run -- claude
   koboshi run --name api --cwd ~/api -- claude --model opus
   koboshi run -d -- codex
+  koboshi run --host pty -- claude
 
 \b
 Exit codes: 0 started · 2 it cannot be started so
@@ -31,6 +32,13 @@ Exit codes: 0 started · 2 it cannot be started so
     show_default=True,
     help="How much koboshi may do.",
 )
+@click.option(
+    "--host",
+    type=click.Choice(["tmux", "pty"]),
+    default="tmux",
+    show_default=True,
+    help="Where its terminal is: in tmux, or this very one.",
+)
 @click.option("-d", "--detach", is_flag=True, help="Start it and come back at once.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 def run(
@@ -39,19 +47,25 @@ def run(
     kind: str | None,
     cwd: Path | None,
     mode: str,
+    host: str,
     detach: bool,
     command: tuple[str, ...],
 ) -> None:
     """Start COMMAND in a terminal of its own and look after it.
 
     The agent lives in koboshi's tmux and outlives this terminal, and koboshi itself. On a terminal
-    you are brought to it at once; C-b d leaves, and it goes on.
+    you are brought to it at once; C-b d leaves, and it goes on. With --host pty it lives in this
+    terminal and ends with it; koboshi looks after it from here, and ends as it ends.
     """
     from koboshi.adapters.registry import program_type
     from koboshi.store.paths import state_dir
     from koboshi.store.roster import printable
 
     folder = _folder(cwd, command[0])
+    if host == "pty":
+        from .foreground import run_here
+
+        raise SystemExit(run_here(name, kind or program_type(command), folder, mode, command))
     from koboshi.daemon.control.client import call
 
     from .attach import bring, wanted

@@ -264,7 +264,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
 
 
 def _exited(view: View, body: RunExited, now: Moment) -> View:
-    if body.run != view.run.number or view.run.exit is not None:
+    if body.run != view.run.number or not tells_more(view.run.exit, body):
         return view
     status = f"signal {body.signal}" if body.signal is not None else f"exit code {body.code}"
     if body.code is None and body.signal is None:
@@ -286,6 +286,14 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
         window=None,
     )
     return _refresh_after_exit(after)
+
+
+def tells_more(known: Exit | None, body: RunExited) -> bool:
+    """Whether that is news: a CLI's goodbye is read before its process has ended, and how."""
+    if known is None:
+        return True
+    told = body.code is not None or body.signal is not None
+    return told and known.code is None and known.signal is None
 
 
 def _refresh_after_exit(view: View) -> View:

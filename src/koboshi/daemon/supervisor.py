@@ -27,6 +27,7 @@ from koboshi.core.events import (
     ScreenSame,
     Ticked,
 )
+from koboshi.core.fold import tells_more
 from koboshi.core.observations import ScreenSeen
 from koboshi.core.view import evolve
 from koboshi.errors import MarkNotWritten
@@ -136,7 +137,7 @@ class Supervisor:
 
     def _old_story(self, body: Body) -> bool:
         """An ended process is seen ended at every look; it ended once."""
-        return isinstance(body, RunExited) and self.world.view.run.exit is not None
+        return isinstance(body, RunExited) and not tells_more(self.world.view.run.exit, body)
 
     async def look(self) -> None:
         """Look at the agent's terminal and take in what is there."""

@@ -1,24 +1,19 @@
 """Terminals of our own, without tmux: a PTY per agent and a screen computed in this process.
 
 Agents in a `PtyHost` end when the host is closed, and when this process dies: nobody else holds
-the other end of their terminals.
+the other end of their terminals. An `Audience` sees what they show, and types there too.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import shutil
-import struct
 import tempfile
-import termios
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import psutil
 
 from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, PlaceGone
@@ -26,110 +21,22 @@ from koboshi.hosts import keys
 from koboshi.hosts.base import Key, Place
 from koboshi.hosts.bells import MOMENT
 from koboshi.hosts.panes import check
-from koboshi.hosts.runs import RunFolder, agent_env
+from koboshi.hosts.runs import RunFolder, agent_env, own_env
 from koboshi.hosts.screens import APPLICATION_CURSOR, BRACKETED_PASTE, Screen, open_screen
+from koboshi.hosts.sweep import sign, sweep
+from koboshi.hosts.terminal import Terminal, set_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from koboshi.hosts.base import Keystroke, Launch
+    from koboshi.hosts.terminal import Audience
 
 TERMINAL = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-#: Bytes for one read. Linux hands out 4 KiB at most, so that several reads make one turn.
-CHUNK = 1 << 16
-#: Reads before other tasks get their turn: a program that prints for ever starves nobody.
-READS = 32
-#: Seconds for the rest of a dead program's output to come through.
-LAST_OUTPUT = 1.0
+#: Of the folders in which the recorders of a host tell what became of their programs.
+PREFIX = "koboshi-pty-"
 #: Seconds between SIGTERM and SIGKILL when the host is closed.
 CLOSE_PATIENCE = 3.0
-
-
-class Terminal:
-    """The master side of one PTY: read without pause into a screen, written to in order."""
-
-    def __init__(self, master: int, screen: Screen) -> None:
-        self.screen = screen
-        self._master: int | None = master
-        self._out = bytearray()
-        self._hung_up = asyncio.Event()
-        self.news = asyncio.Event()  #: set by output and by the end, cleared by who was told
-        self.news.set()
-        self._loop = asyncio.get_running_loop()
-        os.set_blocking(master, False)
-        self._loop.add_reader(master, self.read)
-
-    def read(self) -> None:
-        """Take what is there, up to a fair share of one turn."""
-        for _ in range(READS):
-            if self._master is None or not self._read_once(self._master):
-                return
-
-    async def finished(self) -> None:
-        """Wait until the last byte has been read, or for a short time.
-
-        The kernel hands output on in the background: an empty read is not yet the end.
-        """
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LAST_OUTPUT):
-                await self._hung_up.wait()
-
-    def write(self, data: bytes) -> None:
-        """Queue bytes for the program; a program that does not read blocks only itself."""
-        self._out += data
-        self._flush()
-
-    def foreground(self) -> str:
-        """The name of the process that has the terminal, or nothing."""
-        if self._master is None:
-            return ""
-        try:
-            argv = psutil.Process(os.tcgetpgrp(self._master)).cmdline()
-        except (OSError, psutil.Error):
-            return ""
-        return Path(argv[0]).name if argv else ""
-
-    def close(self) -> None:
-        """Hang up."""
-        master, self._master = self._master, None
-        if master is not None:
-            self._loop.remove_reader(master)
-            self._loop.remove_writer(master)
-            os.close(master)
-            self._hung_up.set()
-            self.news.set()
-
-    def _read_once(self, master: int) -> bool:
-        try:
-            data = os.read(master, CHUNK)
-        except BlockingIOError:
-            return False
-        except OSError:  # EIO: the last process let go of the terminal
-            data = b""
-        if not data:
-            self.close()
-            return False
-        self.news.set()
-        answer = self.screen.feed(data)
-        if answer:
-            self.write(answer)
-        return True
-
-    def _flush(self) -> None:
-        if self._master is None:
-            return
-        try:
-            sent = os.write(self._master, self._out) if self._out else 0
-        except BlockingIOError:
-            sent = 0
-        except OSError:
-            self._out.clear()
-            return
-        del self._out[:sent]
-        if self._out:
-            self._loop.add_writer(self._master, self._flush)
-        else:
-            self._loop.remove_writer(self._master)
 
 
 class Room:
@@ -166,8 +73,8 @@ class Room:
             ansi=screen.ansi(),
             title=screen.title,
             command=self._command() if alive else "",
-            cols=self.launch.cols,
-            rows=self.launch.rows,
+            cols=self.terminal.size[0],
+            rows=self.terminal.size[1],
             cursor=screen.cursor,
             pid=child.pid if child else None,
             alive=alive,
@@ -180,12 +87,18 @@ class Room:
 
 
 class PtyHost:
-    """Host without tmux; closing it ends its agents."""
+    """Host without tmux; closing it ends its agents. `audience`: a person looks on."""
 
     name = "pty"
 
-    def __init__(self, *, screen: Callable[[int, int], Screen] = open_screen) -> None:
+    def __init__(
+        self,
+        *,
+        screen: Callable[[int, int], Screen] = open_screen,
+        audience: Audience | None = None,
+    ) -> None:
         self._screen = screen
+        self._audience = audience
         self._rooms: dict[str, Room] = {}
         self._count = 0
         self._starting = asyncio.Lock()
@@ -233,6 +146,9 @@ class PtyHost:
         if not room.alive():
             message = f"run {place.run} of {place.agent!r} has ended, nothing can be typed"
             raise HostError(message)
+        if self._audience is not None and self._audience.busy():
+            message = "a person is typing there"  # law 10, at the last moment there is
+            raise HostError(message)
         data = "".join(encode(stroke, room.terminal.screen) for stroke in strokes)
         room.terminal.write(data.encode())
 
@@ -262,12 +178,17 @@ class PtyHost:
 
     async def _open(self, launch: Launch) -> Room:
         if self._folders is None:
-            self._folders = Path(tempfile.mkdtemp(prefix="koboshi-pty-"))
-        screen = self._screen(launch.cols, launch.rows)  # first: it may not be installed
+            await asyncio.to_thread(sweep, Path(tempfile.gettempdir()), PREFIX)
+            self._folders = Path(tempfile.mkdtemp(prefix=PREFIX))
+            sign(self._folders)
+        audience = self._audience
+        size = audience.size() if audience is not None else (launch.cols, launch.rows, 0, 0)
+        screen = self._screen(*size[:2])  # first: it may not be installed
         folder = RunFolder.create(self._folders, launch)
-        room = await spawn(launch, folder, screen)
+        room = await spawn(launch, folder, screen, size, audience)
+        env = {**TERMINAL, **agent_env(os.environ, launch)}
         try:
-            folder.release(launch, {**TERMINAL, **agent_env(os.environ, launch)})
+            folder.release(launch, env if audience is None else own_env(os.environ, launch))
             await folder.started()
         except BaseException:
             folder.remove()  # the recorder gives up without it
@@ -288,12 +209,17 @@ class PtyHost:
         return Place(id=place_id, agent=room.launch.agent, run=room.launch.run, pid=pid)
 
 
-async def spawn(launch: Launch, folder: RunFolder, screen: Screen) -> Room:
+async def spawn(
+    launch: Launch,
+    folder: RunFolder,
+    screen: Screen,
+    size: tuple[int, int, int, int],
+    audience: Audience | None,
+) -> Room:
     """A recorder that waits on a new PTY; it makes the PTY its controlling terminal itself."""
     master, slave = os.openpty()
     try:
-        size = struct.pack("HHHH", launch.rows, launch.cols, 0, 0)
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
+        set_size(slave, *size)
         recorder = await asyncio.create_subprocess_exec(
             *folder.command(), stdin=slave, stdout=slave, stderr=slave, start_new_session=True
         )
@@ -302,7 +228,7 @@ async def spawn(launch: Launch, folder: RunFolder, screen: Screen) -> Room:
         raise
     finally:
         os.close(slave)
-    return Room(launch, folder, Terminal(master, screen), recorder)
+    return Room(launch, folder, Terminal(master, screen, size[:2], audience), recorder)
 
 
 async def leave(room: Room) -> None:
@@ -319,6 +245,7 @@ async def leave(room: Room) -> None:
         room.recorder.kill()
         await room.recorder.wait()
     await asyncio.to_thread(room.folder.end, force=True)  # what outlived it
+    await room.terminal.drained()
     room.terminal.close()
     room.folder.remove()
 

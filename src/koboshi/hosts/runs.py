@@ -160,6 +160,12 @@ def agent_env(base: Mapping[str, str], launch: Launch) -> dict[str, str]:
     return {**with_utf8(env), **launch.env}
 
 
+def own_env(base: Mapping[str, str], launch: Launch) -> dict[str, str]:
+    """The same for an agent that is shown in the very terminal koboshi runs in."""
+    env = {k: v for k, v in base.items() if k not in (MARK, *FOREIGN_SIZE)}
+    return {**with_utf8(env), **launch.env}
+
+
 def with_utf8(env: Mapping[str, str]) -> dict[str, str]:
     """The same environment with a UTF-8 character set, also where LC_ALL=C was exported."""
     effective = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or ""

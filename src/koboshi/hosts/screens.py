@@ -28,6 +28,10 @@ class Screen(Protocol):
         """Take what the program wrote; returns what its terminal has to answer."""
         ...
 
+    def resize(self, cols: int, rows: int) -> None:
+        """Another size."""
+        ...
+
     def text(self) -> str:
         """All rows, joined by newlines, without trailing spaces."""
         ...
@@ -84,6 +88,12 @@ class GhosttyScreen:
         answer = b"".join(reply for reply in self._replies if ANSWERS.fullmatch(reply))
         self._replies.clear()
         return answer
+
+    def resize(self, cols: int, rows: int) -> None:
+        """Another size."""
+        self._terminal.resize(cols, rows)
+        self._replies.clear()  # a size report, where the program asked for such: not ours to give
+        self._rows = rows
 
     def text(self) -> str:
         """All rows, joined by newlines, without trailing spaces."""
@@ -172,6 +182,11 @@ class AvtScreen:
         cut = _CUT.search(data, end)
         self._cut = cut[0] if cut else b""
         return answer
+
+    def resize(self, cols: int, rows: int) -> None:
+        """Another size."""
+        self._vt.resize(cols, rows)
+        self._rows = rows
 
     def _note(self, match: re.Match[bytes]) -> bytes:
         if match["title"] is not None:

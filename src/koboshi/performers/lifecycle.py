@@ -98,8 +98,12 @@ async def start(action: Start, hands: Hands) -> Outcome:
     for place in places:
         if place.run == action.run:
             return _arrived(action, hands, place, "was there already")
-        if (await hands.host.look(place)).alive:
+        seen = await hands.host.look(place)
+        if seen.alive:
             raise Skipped(f"run {place.run} is still alive")
+        # A CLI says goodbye before it ends; decided on those words, a meant exit looks bad.
+        if action.origin is Origin.RESUMED and hands.adapter.clean_exit(seen.code, seen.signal):
+            raise Skipped(f"run {place.run} ended as meant")
     hands.touch(action.key)
     started = await hands.host.start(_launch(action, hands))
     outcome = _arrived(action, hands, started, f"started as pid {started.pid}")
