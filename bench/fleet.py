@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from koboshi.adapters.registry import adapter
+from koboshi.adapters.claude import ClaudeAdapter
 from koboshi.core.engine import World
 from koboshi.core.events import Context, Order, OrderGiven
 from koboshi.core.settings import Settings
@@ -50,6 +50,14 @@ SLEEPER = ("bash", "-c", "exec -a claude sleep 1000000")
 _FEEDER = Path(feeder.__file__)
 
 
+class Reader(ClaudeAdapter):
+    """Reads Claude Code's screens; the program that shows them takes no options."""
+
+    def argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:  # noqa: ARG002
+        """The program alone."""
+        return program
+
+
 @dataclass(slots=True, kw_only=True)
 class Fleet:
     """Supervised agents on a server of their own."""
@@ -69,7 +77,7 @@ class Fleet:
             return Supervisor(
                 world=world,
                 journal=journal,
-                adapter=adapter("claude"),
+                adapter=Reader(),
                 host=self.host,
                 program=Program(argv=SLEEPER, cwd=str(state)),
                 runtime=runtime,
