@@ -20,6 +20,7 @@ from koboshi.errors import HostError
 from koboshi.hosts.base import Key, Keystroke, Launch, Text
 from tests.hosts.lives import LifeContract
 from tests.hosts.samples import ENDS, KEYS, TEXTS, pasted, texts
+from tests.hosts.stirs import EchoContract
 from tests.hosts.waiting import (
     content,
     number_after,
@@ -29,7 +30,7 @@ from tests.hosts.waiting import (
 )
 
 
-class HostContract(LifeContract):
+class HostContract(EchoContract, LifeContract):
     """The promises about screens and keys, and those about the lives of runs."""
 
     # -- start and look ------------------------------------------------------------------------

@@ -108,6 +108,22 @@ def adopted(story: Story, *argv: str) -> None:
     asyncio.run(run())
 
 
+def test_a_pane_of_the_users_is_looked_at_by_the_clock() -> None:
+    """Nothing is hung up there; what changes is seen all the same."""
+
+    async def story(user: User, host: AdoptedHost, place: Place) -> None:
+        assert await host.stirred(place, 60) is True
+        await until_text(host, place, "pid=")
+        await host.look(place)
+        assert await host.stirred(place, 0.01) is False
+        await host.type(place, (Key(name="y"), Key(name="o")))
+        while "yo" not in (await host.look(place)).text:
+            assert await host.stirred(place, 60) is True
+        assert user.say("display-message", "-p", "-t", place.id, "#{pane_pipe}").strip() == "0"
+
+    adopted(story, *program("show"))
+
+
 def test_a_look_shows_the_screen_and_what_runs_in_front() -> None:
     """The program while it runs, the shell once it has ended; the pane is alive all the time."""
 

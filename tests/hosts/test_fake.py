@@ -15,6 +15,7 @@ from koboshi.hosts.base import Host, Key, Keystroke, Launch, Text
 from koboshi.scripted.behaviour import Script
 from koboshi.testing import FakeHost, FakeRuntime, ScriptedAgent
 from tests.hosts.lives import PlaceContract
+from tests.hosts.stirs import EchoContract
 
 ARGV = ("scripted", "--session", "s-1")
 
@@ -26,7 +27,7 @@ def fake(*, own: bool = True, runtime: FakeRuntime | None = None) -> FakeHost:
     return FakeHost(agent, runtime, own=own)
 
 
-class TestFake(PlaceContract):
+class TestFake(EchoContract, PlaceContract):
     """The contract; how one runs and ends is the script's affair."""
 
     ready = ""

@@ -69,6 +69,7 @@ async def beside(tmp_path: Path) -> AsyncIterator[TmuxHost]:
         yield host
 
 
+@pytest.mark.timeout(300)  # 200 MB through tmux on a busy machine
 @pytest.mark.parametrize("blow", [signal.SIGSTOP, signal.SIGKILL])
 def test_a_supervisor_that_is_frozen_or_dead_holds_nobody_up(
     blow: signal.Signals, tmp_path: Path
@@ -92,7 +93,7 @@ def test_a_supervisor_that_is_frozen_or_dead_holds_nobody_up(
                     await until(lambda: (tmp_path / "seen").read_text() == "done")
                     keeper.kill()
                 keeper.wait()
-            assert await host.stirred(place, LONG) is True
+            assert await asyncio.wait_for(host.stirred(place, LONG), LONG / 2) is True
             assert "flood done" in (await host.look(place)).text
             await hears(host, place)
 
@@ -111,6 +112,7 @@ def test_an_idle_agent_rings_for_the_next_supervisor(tmp_path: Path) -> None:
                 keeper.kill()
                 keeper.wait()
             (old,) = (p for p in server_of(host).children() if p.name() == "dd")
+            assert await asyncio.wait_for(host.stirred(place, LONG), LONG / 2) is True
             await hears(host, place)
             assert old.is_running()
 

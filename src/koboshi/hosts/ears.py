@@ -60,6 +60,7 @@ class Ear:
             self._bell = Bell(folder, belfry)
         self._try_at = clock()
         self._pause = RETRY
+        self._news = True  # what there was before nobody has been told
 
     @property
     def fifo(self) -> Path | None:
@@ -70,12 +71,17 @@ class Ear:
         """Wait for the bell; `attach` hangs it up, and raises when the terminal is gone."""
         bell = self._bell
         if bell is not None and bell.rang():
+            self._news = False
             return True
         if bell is None or not bell.attached:
             if self._clock() >= self._try_at:
                 await self._again(attach)
+                self._news = False
                 return True  # what was printed before did not ring
             return await self.pace.stirred(patience)
+        if self._news:  # the rope of an earlier supervisor is still there
+            self._news = False
+            return True
         self._pause = RETRY
         await bell.wait(patience)
         return bell.closed or bell.rang() or not bell.attached
