@@ -15,6 +15,7 @@ from tests.lab.homes import Room, furnish
 from tests.lab.leftovers import LEFT
 from tests.lab.model.server import Model
 from tests.lab.parts import CLAUDE, CODEX, GEMINI, OPENCODE, PARTS, Part
+from tests.lab.speech import SPEECHES, Line, Speech
 from tests.lab.stage import Stage
 
 #: Seconds for one test with a real CLI: several waits, each of which may be patient.
@@ -115,3 +116,19 @@ def gemini(stages: Stages) -> Staged:
 def opencode(stages: Stages) -> Staged:
     """OpenCode, which asks before it runs or writes."""
     return staged(stages, OPENCODE)
+
+
+@pytest.fixture(params=SPEECHES, ids=lambda speech: speech.name)
+def speech(request: pytest.FixtureRequest) -> Speech:
+    """The test runs with every protocol."""
+    chosen = request.param
+    assert isinstance(chosen, Speech)
+    return chosen
+
+
+@pytest.fixture
+def line(model: Model) -> Iterator[Line]:
+    """A line to the model of the test."""
+    made = Line(model)
+    yield made
+    made.close()

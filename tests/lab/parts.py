@@ -20,6 +20,7 @@ class Part:
     cli: str
     version: str
     shell: Callable[[str], Turn]  #: a call that is asked about and then runs a command
+    question: Turn  #: a call that asks its user for a colour
     room: Mapping[str, Any] = field(default_factory=dict)  #: fields of its `Room`
     bad_request: str = "400"  #: what it lets the screen say about that status
     terminated: End = (0, None)  #: after SIGTERM
@@ -52,11 +53,19 @@ def opencode_shell(command: str) -> Turn:
     return call("bash", command=command, description="Work")
 
 
+def colour(tool: str, **rest: object) -> Turn:
+    """A call that asks the user to choose; its name differs, its shape hardly."""
+    options = [{"label": word, "description": f"Take {word}"} for word in ("Red", "Blue")]
+    asked = {"question": "Which colour?", "header": "Colour", "options": options, **rest}
+    return call(tool, questions=[asked])
+
+
 CLAUDE = tuple(
     Part(
         cli="claude",
         version=version,
         shell=claude_shell,
+        question=colour("AskUserQuestion", multiSelect=False),
         terminated=(143, None),
         hung_up=(129, None),
     )
@@ -66,14 +75,21 @@ CODEX = Part(
     cli="codex",
     version="0.166.0",
     shell=codex_shell,
+    question=colour("request_user_input", id="colour"),
     terminated=(None, signal.SIGTERM),
     hung_up=(None, signal.SIGHUP),
 )
-GEMINI = Part(cli="gemini", version="0.61.0", shell=gemini_shell)
+GEMINI = Part(
+    cli="gemini",
+    version="0.61.0",
+    shell=gemini_shell,
+    question=colour("ask_user", type="choice"),
+)
 OPENCODE = Part(
     cli="opencode",
     version="1.18.33",
     shell=opencode_shell,
+    question=colour("question"),
     room={"settings": {"permission": {"bash": "ask", "edit": "ask"}}},
     bad_request="api",
 )

@@ -40,8 +40,9 @@ AGAIN = 2.0
 #: first dialog twice (a key in between is lost, or moves a selection that is then reset) and takes
 #: no Enter in the first moments of any dialog.
 STANDS = 0.5
-#: Seconds the first screen must stand still: Gemini CLI draws its box before it can be typed at.
-STILL = 1.0
+#: Seconds the first screen must stand still. Gemini CLI draws its box before it can be typed at.
+STILL = 0.3
+STILL_OF = {"gemini": 1.0}
 #: Seconds from a typed exit to the end; Gemini may lose the first one.
 LEAVES = 8.0
 #: Statuses in which the box takes text.
@@ -174,8 +175,9 @@ class Stage:
 
     def _still(self, status: Status) -> Look:
         """The screen of that status, once it has stood unchanged for a while."""
+        long = STILL_OF.get(self.home.cli, STILL)
         look, since = self.wait_status(status), time.monotonic()
-        while time.monotonic() - since < STILL:
+        while time.monotonic() - since < long:
             now = self.wait_status(status)
             if now.seen.text != look.seen.text:
                 look, since = now, time.monotonic()
@@ -307,3 +309,9 @@ def failures(stage: Stage, troubles: Mapping[str, Turn]) -> dict[str, ApiError |
         failed = stage.wait_status(Status.FAILED, never=[Status.IDLE])
         read[name] = failed.reading.error
     return read
+
+
+def plan_mode(stage: Stage) -> None:
+    """Bring Codex into the mode in which it asks its user and plans."""
+    stage.key("BTab")
+    stage.wait_text("for Plan mode.")

@@ -11,7 +11,7 @@ import pytest
 from koboshi.core.readings import Meaning, PromptKind, Status
 from tests.lab.conftest import Staged, Stages
 from tests.lab.model.server import Model
-from tests.lab.model.turns import Turn, call, say
+from tests.lab.model.turns import call, say
 from tests.lab.parts import CLAUDE
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
@@ -27,20 +27,6 @@ def test_a_running_tool_is_work(claude: Staged, model: Model) -> None:
     stage.stays_until(Status.WORKING, Status.IDLE)
 
     assert len(model.results) == 1
-
-
-def test_a_command_that_is_always_allowed_is_not_asked_again(claude: Staged, model: Model) -> None:
-    """The option that means `always` is that option."""
-    stage = claude()
-    stage.start()
-    again = call("Bash", command="git commit --allow-empty -m x", description="Commit")
-    model.expect(again, again, say("Committed."))
-    stage.say("Commit twice.")
-    stage.answer(Meaning.ALWAYS)
-    stage.wait_text("Committed.")
-    stage.wait_status(Status.IDLE, never=[Status.ASKING])
-
-    assert len(model.results) == 2
 
 
 def test_a_file_to_be_written_is_asked_about(claude: Staged, model: Model) -> None:
@@ -81,32 +67,6 @@ def test_a_file_to_be_edited_is_asked_about(claude: Staged, model: Model) -> Non
     stage.wait_status(Status.IDLE)
 
     assert target.read_text(encoding="utf-8") == "one\ntwo\n"
-
-
-def colour() -> Turn:
-    """A call that asks the user to choose."""
-    options = [{"label": word, "description": f"Take {word}"} for word in ("Red", "Blue")]
-    asked = {"question": "Which colour?", "header": "Colour", "options": options}
-    return call("AskUserQuestion", questions=[{**asked, "multiSelect": False}])
-
-
-def test_a_question_to_the_user_is_a_question(claude: Staged, model: Model) -> None:
-    """AskUserQuestion: its words and its options, none of which means yes or no."""
-    stage = claude()
-    stage.start()
-    model.expect(colour(), say("Blue it is."))
-    stage.say("Ask me.")
-    prompt = stage.settled()
-
-    assert prompt.kind is PromptKind.QUESTION
-    assert prompt.question == "Which colour?"
-    assert [option.text for option in prompt.options][:2] == ["Red", "Blue"]
-
-    stage.choose(1)
-    stage.wait_text("Blue it is.")
-    stage.wait_status(Status.IDLE)
-
-    assert "Blue" in model.results[-1].text
 
 
 def test_a_plan_waits_for_approval(claude: Staged, model: Model) -> None:

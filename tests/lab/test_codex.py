@@ -22,8 +22,7 @@ from tests.lab.model.turns import (
     refuse,
     say,
 )
-from tests.lab.parts import CODEX
-from tests.lab.stage import Stage, failures
+from tests.lab.stage import failures, plan_mode
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
@@ -82,51 +81,10 @@ def test_an_edit_is_asked_about(codex: Staged, model: Model) -> None:
     assert (stage.home.cwd / "made.txt").read_text(encoding="utf-8") == "made\n"
 
 
-def test_a_command_that_is_always_allowed_is_not_asked_again(codex: Staged, model: Model) -> None:
-    """The option that means `always` is that option."""
-    stage = codex()
-    stage.start()
-    again = CODEX.shell("touch made.txt")
-    model.expect(again, again, say("Twice."))
-    stage.say("Make it twice.")
-    stage.answer(Meaning.ALWAYS)
-    stage.wait_text("Twice.")
-    stage.wait_status(Status.IDLE, never=[Status.ASKING])
-
-    assert len(model.results) == 2
-
-
-def plan_mode(stage: Stage) -> None:
-    """The mode in which Codex asks and plans."""
-    stage.start()
-    stage.key("BTab")
-    stage.wait_text("Plan mode (shift+tab")
-
-
-def test_a_question_to_the_user_is_a_question(codex: Staged, model: Model) -> None:
-    """Its words and its options, none of which means yes or no."""
-    stage = codex()
-    plan_mode(stage)
-    options = [{"label": word, "description": f"Take {word}"} for word in ("Red", "Blue")]
-    asked = {"id": "c", "header": "Colour", "question": "Which colour?", "options": options}
-    model.expect(call("request_user_input", questions=[asked]), say("Blue it is."))
-    stage.say("Ask me.")
-    prompt = stage.settled()
-
-    assert prompt.kind is PromptKind.QUESTION
-    assert prompt.question == "Which colour?"
-    assert [option.text for option in prompt.options][:2] == ["Red", "Blue"]
-    assert {option.meaning for option in prompt.options} == {Meaning.OTHER}
-
-    stage.choose(1)
-    stage.wait_text("Blue it is.")
-
-    assert "Blue" in model.results[-1].text
-
-
 def test_a_plan_waits_for_approval(codex: Staged, model: Model) -> None:
     """The title says nothing here; the screen does, however much the plan looks like a dialog."""
     stage = codex()
+    stage.start()
     plan_mode(stage)
     plan = "# Plan\n\n1. Yes, first this\n2. No, not that\n"
     model.expect(say(f"<proposed_plan>\n{plan}</proposed_plan>\n"))

@@ -13,8 +13,8 @@ from koboshi.core.readings import ApiError, Meaning, PromptKind, Status
 from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
 from tests.lab.model.turns import EVER, hang, refuse, say, stall
-from tests.lab.parts import CLAUDE, CODEX, GEMINI, Part
-from tests.lab.stage import Stage
+from tests.lab.parts import CLAUDE, CODEX, GEMINI, OPENCODE, Part
+from tests.lab.stage import Stage, plan_mode
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
@@ -89,6 +89,53 @@ def test_it_asks_before_it_runs_a_command(stage: Stage, part: Part, model: Model
     stage.wait(lambda look: look.reading.status is not Status.WORKING, "the end of the turn")
 
     assert made.exists()
+
+
+@pytest.mark.parametrize("part", [*CLAUDE, CODEX], ids=lambda part: part.key)
+def test_a_command_that_is_always_allowed_is_not_asked_again(
+    stages: Stages, part: Part, model: Model
+) -> None:
+    """The option that means `always` is that option."""
+    stage = stages(part)
+    stage.start()
+    again = part.shell("git commit --allow-empty -m x")
+    model.expect(again, again, say("Committed."))
+    stage.say("Commit twice.")
+    stage.answer(Meaning.ALWAYS)
+    stage.wait_text("Committed.")
+    stage.wait_status(Status.IDLE, never=[Status.ASKING])
+
+    assert len(model.results) == 2
+
+
+TWO_SPACES = pytest.mark.xfail(reason="numbers with two spaces after them: found/gemini-ask-user")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [*CLAUDE, CODEX, pytest.param(GEMINI, marks=TWO_SPACES), OPENCODE],
+    ids=lambda part: part.key,
+)
+def test_a_question_to_the_user_is_a_question(stages: Stages, part: Part, model: Model) -> None:
+    """Its words and its options, none of which means yes or no."""
+    stage = stages(part)
+    stage.start()
+    if part is CODEX:
+        plan_mode(stage)
+    model.expect(part.question, say("Blue it is."))
+    stage.say("Ask me.")
+    stage.wait_text("Which colour?")
+    prompt = stage.wait_status(Status.ASKING, 5).prompt
+
+    assert prompt.kind is PromptKind.QUESTION
+    assert prompt.question == "Which colour?"
+    assert [option.text for option in prompt.options][:2] == ["Red", "Blue"]
+    assert {option.meaning for option in prompt.options} == {Meaning.OTHER}
+
+    stage.choose(1)
+    stage.wait_text("Blue it is.")
+
+    assert "Blue" in model.results[-1].text
 
 
 def test_an_error_that_ends_the_turn_leaves_it_failed_until_it_is_killed(

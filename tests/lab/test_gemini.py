@@ -43,23 +43,6 @@ def test_a_file_to_be_written_is_asked_about(gemini: Staged, model: Model) -> No
     assert not (stage.home.cwd / "made.txt").exists()
 
 
-@pytest.mark.xfail(reason="numbers with two spaces after them: found/gemini-ask-user")
-def test_a_question_to_the_user_is_a_question(gemini: Staged, model: Model) -> None:
-    """ask_user: its words and its options, none of which means yes or no."""
-    stage = gemini()
-    stage.start()
-    options = [{"label": word, "description": f"Take {word}"} for word in ("Red", "Blue")]
-    asked = {"question": "Which colour?", "header": "Colour", "type": "choice"}
-    model.expect(call("ask_user", questions=[{**asked, "options": options}]))
-    stage.say("Ask me.")
-    stage.wait_text("Answer Questions")
-    look = stage.wait_status(Status.ASKING, 3)
-
-    assert look.prompt.kind is PromptKind.QUESTION
-    assert look.prompt.question == "Which colour?"
-    assert [option.text for option in look.prompt.options][:2] == ["Red", "Blue"]
-
-
 def test_a_used_up_quota_opens_a_menu(gemini: Staged, model: Model) -> None:
     """The title says Working; the screen asks, and one option stops."""
     stage = gemini()
