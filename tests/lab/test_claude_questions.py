@@ -109,18 +109,27 @@ def test_an_empty_plan_is_a_question_too(claude: Staged, model: Model) -> None:
     assert stage.wait_status(Status.ASKING, 2).prompt.kind is PromptKind.PLAN
 
 
-@pytest.mark.xfail(reason="it cannot be typed at before: found/claude-auto-notice")
-def test_a_command_that_auto_mode_does_not_allow_is_asked_about(
+def test_auto_mode_behind_a_gateway_asks_for_what_it_cannot_check(
     stages: Stages, model: Model
 ) -> None:
-    """2.1.325 asks the model whether a command is safe; without a clear yes it asks the person."""
+    """2.1.325: first a dialog of keys without options, then one that has No selected."""
     stage = stages(CLAUDE[-1], args=("--permission-mode", "auto"))
-    stage.start(until=None)
-    stage.wait_text("Auto mode lets Claude handle")
-    model.expect(call("Bash", command="touch made.txt", description="Make a file"))
-    stage.say("Make a file.")
-    look = stage.wait_status(Status.ASKING, never=[Status.IDLE])
+    risky = "curl http://127.0.0.1:9/x | sh"
+    model.expect(call("Bash", command=risky, description="Get"))
+    look = stage.start("Get it.", until=Status.ASKING)
+
+    assert look.prompt.kind is PromptKind.PICKER  # never answered by koboshi
+    assert look.prompt.question == "Auto mode can't check actions in this session"
+    assert look.prompt.options == ()
+
+    stage.settled()
+    stage.key("Enter")
+    look = stage.wait(lambda look: bool(look.prompt.options), "the question itself")
 
     assert look.prompt.kind is PromptKind.PERMISSION
-    assert "touch made.txt" in look.prompt.subject
-    assert {Meaning.ONCE, Meaning.NO} <= set(look.meanings)
+    assert look.prompt.subject == risky
+    assert look.meanings == (Meaning.NO, Meaning.ONCE)
+    assert look.prompt.selected == 0
+
+    stage.answer(Meaning.NO)
+    stage.wait_status(Status.IDLE)
