@@ -26,7 +26,7 @@ def broken(message: str, kind: str, status: int) -> Turn:
     return Turn(blocks=(Say(text="Hello."),), trouble=trouble, times=EVER)
 
 
-#: What goes wrong → the code that must be read. One session goes through all of a row.
+#: What goes wrong, by the code that must be read. One session goes through all of it.
 REFUSED = {
     "400": refuse(400, "messages: odd", times=EVER),
     "401": refuse(401, times=EVER, x_should_retry="false"),
@@ -35,18 +35,21 @@ REFUSED = {
     "429": refuse(429, times=EVER, x_should_retry="false"),
     "credit": refuse(400, CREDIT, times=EVER),
 }
-SERVER = {str(status): refuse(status, times=EVER) for status in (500, 502, 503, 529)}
-NETWORK = {"network": drop(times=EVER, reset=True)}
-LENGTH = {"api": say("One two", stop="max_tokens", times=EVER)}
+BROKEN = {
+    **{str(status): refuse(status, times=EVER) for status in (500, 502, 503, 529)},
+    "network": drop(times=EVER, reset=True),
+    "length": say("One two", stop="max_tokens", times=EVER),
+    "policy": say("One two", stop="refusal", times=EVER),
+}
+#: Where the screen does not say which error it is.
+CODES = {"length": "api", "policy": "api"}
 
 
 @pytest.mark.parametrize(
     "troubles",
     [
         pytest.param(REFUSED, id="refused"),
-        pytest.param(SERVER, id="server"),
-        pytest.param(NETWORK, id="network"),
-        pytest.param(LENGTH, id="length"),
+        pytest.param(BROKEN, id="broken"),
     ],
 )
 def test_an_error_that_ends_the_turn_leaves_it_failed(
@@ -56,7 +59,9 @@ def test_an_error_that_ends_the_turn_leaves_it_failed(
     stage = claude(env=ONCE)
     stage.start()
 
-    assert failures(stage, troubles) == {code: ApiError(code=code) for code in troubles}
+    assert failures(stage, troubles) == {
+        name: ApiError(code=CODES.get(name, name)) for name in troubles
+    }
 
 
 @pytest.mark.parametrize(
