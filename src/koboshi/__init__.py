@@ -1,5 +1,5 @@
 """koboshi keeps coding agents on their feet. Start reading in `core/engine.py`."""
 
-__all__ = ["__version__"]
+from koboshi._version import __version__
 
-__version__ = "0.1.0"
+__all__ = ["__version__"]

@@ -11,6 +11,7 @@
     │   ├── JournalTooNew
     │   ├── JournalDamaged
     │   └── SnapshotDamaged
+    ├── DaemonError         the daemon could not be reached or started (exit code 4)
     ├── MarkNotWritten      the journal could not say that the outside is about to be reached
     └── HostError           a terminal could not be reached (exit code 4)
         ├── HostMissing     the host's own program is not installed
@@ -68,6 +69,12 @@ class JournalDamaged(JournalError):
 
 class SnapshotDamaged(JournalError):
     """the snapshot does not match its checksum"""
+
+
+class DaemonError(KoboshiError):
+    """the daemon could not be reached"""
+
+    exit_code = 4
 
 
 class MarkNotWritten(KoboshiError):

@@ -48,6 +48,7 @@ def test_version_needs_almost_nothing() -> None:
     } == set()
     assert {m for m in loaded if m.startswith("koboshi")} == {
         "koboshi",
+        "koboshi._version",
         "koboshi.cli",
         "koboshi.cli.main",
         "koboshi.errors",

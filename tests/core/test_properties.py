@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from koboshi.core.actions import HANDS, Action, Mode, Start
+from koboshi.core.actions import HANDS, Action, Mode, Start, Stop
 from koboshi.core.engine import World, happen, step
 from koboshi.core.events import (
     ActionFinished,
@@ -140,7 +140,7 @@ class Story:
         """An action goes to a performer."""
         assert action.key not in self.flying, f"{action.key} is in flight"
         assert action.key not in self.closed, f"{action.key} came out before"
-        if isinstance(action, HANDS):
+        if isinstance(action, HANDS) and not (isinstance(action, Stop) and action.force):
             hands = [a for a in self.flying.values() if isinstance(a, HANDS)]
             assert not hands, f"{action.key} while {hands}"
         self.flying[action.key] = action

@@ -100,6 +100,39 @@ def test_an_open_question_keeps_it_up() -> None:
         assert (each.sent, each.ended) == ([], [])
 
 
+ORDERED = Stop(run=1, about="order1", ordered=True)
+
+
+def test_an_ordered_stop_exits_and_ends_what_is_left() -> None:
+    """A tool's shell outlives the agent: asked to end, then ended."""
+    bench = Bench()
+
+    assert bench.perform(ORDERED) == outcome("done", "exited by itself")
+    assert (bench.sent, bench.ended) == (["'/exit'", "Enter"], [False, True])
+
+
+def test_an_ordered_stop_waits_for_nobody() -> None:
+    """In a turn, or before an open question, nothing is typed; it is ended by signals."""
+    working, bench = Bench(LONG), Bench(ASK)
+    working.say("go")
+    bench.ask()
+
+    for each in (working, bench):
+        each.sent.clear()
+        assert each.perform(ORDERED) == outcome("done", "ended by SIGTERM")
+        assert (each.sent, each.ended) == ([], [False, False, True])
+
+
+def test_a_forced_stop_types_nothing_and_asks_nothing() -> None:
+    """SIGKILL at once."""
+    bench = Bench()
+
+    result = bench.perform(Stop(run=1, about="order1", ordered=True, force=True))
+
+    assert result == outcome("done", "ended by SIGKILL")
+    assert (bench.sent, bench.ended) == ([], [True, False, True])
+
+
 def test_another_run_is_not_ended() -> None:
     """The fence of an action is its run."""
     bench = Bench()

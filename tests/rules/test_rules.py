@@ -19,13 +19,14 @@ from koboshi.core.actions import (
     Start,
     Stop,
 )
-from koboshi.core.events import Moment, Origin, Severity
+from koboshi.core.events import Moment, Order, Origin, Severity
 from koboshi.core.readings import ApiError, ContextUse, Limit, Meaning, PromptKind, Status
 from koboshi.core.settings import Settings
 from koboshi.core.view import (
     Belief,
     Clue,
     Exit,
+    Message,
     Question,
     Refreshing,
     Run,
@@ -58,6 +59,7 @@ def view(status: Status = Status.IDLE, *, since: float = 9_900.0, **parts: objec
 
 
 GONE = view(Status.GONE, run=DEAD)
+HELLO = Message(nth=7, text="hello")
 SPENT = tuple(NOW.at - n for n in range(1, 6))
 LONG_AGO = NOW.at - 700.0
 QUESTION = Question(prompt=permission(), nth=4, since=9_990.0, looks=2)
@@ -303,6 +305,27 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
         view(Status.UNKNOWN, run=Run(), wanted=True),
         Start(run=1, origin=Origin.FIRST),
         [view(), view(Status.UNKNOWN, run=Run())],
+    ),
+    "RUN007": (
+        view(Status.WORKING, halted=Order.KILL, tally=Tally(orders=2)),
+        Stop(run=3, about="order2", ordered=True, force=True),
+        [
+            view(),
+            view(Status.GONE, run=LEFT, halted=Order.STOP),
+            view(run=Run(), halted=Order.STOP),
+        ],
+    ),
+    "MSG001": (
+        view(outbox=(HELLO,)),
+        Send(run=3, text="hello", about="message7", ordered=True),
+        [
+            view(),
+            view(Status.ASKING, outbox=(HELLO,)),
+            view(Status.WORKING, outbox=(HELLO,)),
+            view(Status.ASKING, outbox=(replace(HELLO, at_once=True),)),
+            view(outbox=(HELLO,), refresh=Refreshing(nth=1, why="w", stage=Stage.SAVING)),
+            view(run=LEFT, outbox=(HELLO,)),
+        ],
     ),
 }  # fmt: skip
 

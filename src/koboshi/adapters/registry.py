@@ -34,6 +34,15 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(_BUILT_IN))
 
 
+def program_type(argv: tuple[str, ...]) -> str:
+    """Which adapter a command line is for; any other program is `generic`."""
+    for word in argv[:3]:
+        name = word.rpartition("/")[2]
+        if name in _BUILT_IN:
+            return name
+    return "generic"
+
+
 @cache
 def adapter(name: str) -> Adapter:
     """The adapter of that name; UnknownAgent names the known ones."""

@@ -29,20 +29,37 @@ class Verb:
 VERBS: dict[str, Verb] = {
     name: Verb(module=f"koboshi.cli.{name}", attribute=name, help=text)
     for name, text in {
+        "ack": "Say that you have seen to it: budgets and escalations are forgiven.",
+        "attach": "Show an agent's terminal in this one.",
+        "daemon": "Show, start, stop or restart koboshi's daemon.",
         "demo": "Live through one bad night in at most 90 seconds.",
+        "detach": "Take every terminal off an agent's.",
         "events": "Print what was seen of an agent, oldest first.",
         "inspect": "Say what a screen shows.",
+        "ls": "List the agents and what each is doing.",
+        "pause": "Keep looking at an agent, touch nothing.",
+        "record": "Write an agent's screen into a folder, as a case for a test.",
+        "release": "Look after an agent no more; it goes on.",
         "replay": "Decide a journal again and show what would differ.",
+        "resume": "End a pause.",
+        "rm": "Strike ended agents from the list.",
         "rules": "List the rules, or show the page of one.",
+        "run": "Start an agent and look after it.",
+        "send": "Type a message to an agent.",
+        "start": "Start an agent again.",
+        "status": "Tell what an agent is doing, and on what evidence.",
+        "stop": "End an agent and all it started.",
+        "watch": "Look after an agent in a pane of your own tmux.",
         "why": "Tell why something was done, or was not.",
     }.items()
 }
 
 _EPILOG = """\b
 Examples:
-  koboshi demo
+  koboshi run -- claude
+  koboshi watch cc:1.0
+  koboshi ls
   koboshi why NAME
-  koboshi events NAME --follow
 
 \b
 Exit codes: 0 fine · 1 a difference or a failed check was found

@@ -32,7 +32,8 @@ def event_words(body: on.Body) -> str:
         case on.PersonTyped():
             return "a person typed"
         case on.OrderGiven():
-            return f"{body.by or 'a person'} said: {body.order.value}"
+            words = f" {body.text!r}" if body.text else ""
+            return f"{body.by or 'a person'} said: {body.order.value}{words}"
         case on.ActionFinished():
             ending = f"{body.outcome.ending.value}{_why(body.outcome.why)}"
             return f"{action_words(body.action)} – {ending}"

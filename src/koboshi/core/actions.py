@@ -70,6 +70,8 @@ class Send(Intent):
     run: int
     text: str
     about: str
+    ordered: bool = False  #: a person's own words
+    at_once: bool = False  #: also while a turn runs
 
     def _about(self) -> str:
         return f"{self.run}.{self.about}"
@@ -108,6 +110,8 @@ class Stop(Intent):
     kind: ClassVar[str] = "stop"
     run: int
     about: str
+    ordered: bool = False  #: by a person, who need not wait for the end of a turn
+    force: bool = False  #: SIGKILL at once; nothing is typed
 
     def _about(self) -> str:
         return f"{self.run}.{self.about}.stop"

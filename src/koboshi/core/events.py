@@ -37,6 +37,10 @@ class Order(enum.StrEnum):
     """What a person told the supervisor."""
 
     START = "start"  #: Start a run
+    STOP = "stop"  #: End the run, and leave it ended
+    KILL = "kill"  #: The same, by force and at once
+    SEND = "send"  #: Type this message when it can be typed
+    RELEASE = "release"  #: Look after it no more; it lives on
     PAUSE = "pause"  #: Keep looking, touch nothing
     RESUME = "resume"  #: End of the pause
     ACKNOWLEDGE = "acknowledge"  #: "I have seen to it": forgives spent budgets and old escalations
@@ -121,6 +125,8 @@ class OrderGiven:
 
     order: Order
     by: str = ""
+    text: str = ""  #: of a message
+    at_once: bool = False  #: do not wait for the turn to end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,7 @@ from .view import (
     Belief,
     Clue,
     Exit,
+    Message,
     Question,
     Run,
     Sight,
@@ -176,7 +177,8 @@ def _shell(view: View, body: ScreenRead) -> View:
     if body.reading.status is not Status.GONE or view.run.exit is not None:
         return view
     clue = evolve(view.clues[-1], source=Source.PROCESS)
-    after = evolve(view, run=evolve(view.run, exit=Exit()), clues=_with_clue(view, clue))
+    exited = Exit(meant=view.halted is not None)
+    after = evolve(view, run=evolve(view.run, exit=exited), clues=_with_clue(view, clue))
     return _refresh_after_exit(after)
 
 
@@ -269,6 +271,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
         refresh=refresh,
         tally=tally,
         wanted=False,
+        halted=None if body.origin is Origin.FIRST else view.halted,
         restarts=charged(view, now) if body.origin is not Origin.FIRST else view.restarts,
     )
 
@@ -286,7 +289,8 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
         reason="process_gone",
         evidence=(f"run {body.run} ended: {status}",),
     )
-    exited = Exit(code=body.code, signal=body.signal, meant=body.meant)
+    meant = body.meant or view.halted is not None
+    exited = Exit(code=body.code, signal=body.signal, meant=meant)
     after = evolve(
         view,
         run=evolve(view.run, exit=exited),
@@ -314,7 +318,19 @@ def _refresh_after_exit(view: View) -> View:
 def _ordered(view: View, body: OrderGiven) -> View:
     match body.order:
         case Order.START:
-            return evolve(view, wanted=view.run.number == 0 or view.run.exit is not None)
+            down = view.run.number == 0 or view.run.exit is not None
+            return evolve(view, wanted=down, halted=None)
+        case Order.STOP | Order.KILL:
+            tally = evolve(view.tally, orders=view.tally.orders + 1)
+            after = evolve(view, halted=body.order, wanted=False, refresh=None, tally=tally)
+            return evolve(after, outbox=())
+        case Order.SEND:
+            nth = view.tally.messages + 1
+            message = Message(nth=nth, text=body.text, at_once=body.at_once)
+            tally = evolve(view.tally, messages=nth)
+            return evolve(view, outbox=(*view.outbox, message), tally=tally)
+        case Order.RELEASE:
+            return view
         case Order.PAUSE:
             return evolve(view, paused=True)
         case Order.RESUME:

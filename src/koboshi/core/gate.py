@@ -91,8 +91,10 @@ def judge(action: Action, view: View, ledger: Ledger, now: Moment) -> Verdict:
 
 
 def _permission(action: Action, view: View) -> Verdict | None:
-    if isinstance(action, do.Start) and action.origin is Origin.FIRST:
+    if _ordered(action):
         return None  # a person asked for it
+    if view.halted is not None and action.mode > do.Mode.OBSERVE:
+        return Verdict(word=Word.PAUSED, why="a person said stop")
     if action.safety is not do.Safety.SAFE:
         return Verdict(word=Word.MANUAL, why="left to a person")
     if action.mode > view.settings.mode:
@@ -103,12 +105,19 @@ def _permission(action: Action, view: View) -> Verdict | None:
     return None
 
 
+def _ordered(action: Action) -> bool:
+    """Whether a person asked for exactly this."""
+    if isinstance(action, do.Start):
+        return action.origin is Origin.FIRST
+    return isinstance(action, do.Send | do.Stop) and action.ordered
+
+
 def _timing(action: Action, view: View, ledger: Ledger, now: Moment) -> Verdict | None:
-    if action.mode is do.Mode.OBSERVE:
+    if action.mode is do.Mode.OBSERVE or (isinstance(action, do.Stop) and action.force):
         return None
     if isinstance(action, do.HANDS) and any(isinstance(a, do.HANDS) for a in ledger.in_flight()):
         return Verdict(word=Word.BUSY, why="another action is under way")
-    if not isinstance(action, do.Start) and view.person_about(now):
+    if _in_the_way(action, view, now):
         why = "a half-typed line is in the box" if view.sight.draft else "a person typed just now"
         return Verdict(word=Word.PERSON, why=why)
     wait = _cooldown(action, view, ledger, now)
@@ -117,17 +126,28 @@ def _timing(action: Action, view: View, ledger: Ledger, now: Moment) -> Verdict 
     return None
 
 
+def _in_the_way(action: Action, view: View, now: Moment) -> bool:
+    """Whether a person's typing holds it up (law 10)."""
+    if isinstance(action, do.Start) or (isinstance(action, do.Stop) and action.ordered):
+        return False
+    if _ordered(action):
+        return bool(view.sight.draft)  # whoever sends a message may have typed a moment ago
+    return view.person_about(now)
+
+
 def _cooldown(action: Action, view: View, ledger: Ledger, now: Moment) -> float:
     """Seconds until this kind of action may be done again."""
     settings = view.settings
     gap = 0.0
-    if isinstance(action, do.Send):
+    if _ordered(action):
+        gap = 0.0
+    elif isinstance(action, do.Send):
         gap = settings.send_cooldown
     elif isinstance(action, do.Answer):
         gap = settings.answer_cooldown
     elif isinstance(action, do.Refresh):
         gap = settings.refresh_gap
-    after_last = ledger.last.get(action.kind, NEVER) + gap
+    after_last = ledger.last.get(action.kind, NEVER) + gap if gap else NEVER
     skipped_at, times = ledger.skipped.get(action.key, (NEVER, 0))
     again = min(settings.backoff_max, settings.retry_gap * 2.0 ** min(max(0, times - 1), 30))
     return max(after_last, skipped_at + again) - now.at

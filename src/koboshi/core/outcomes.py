@@ -63,6 +63,10 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> Vie
 def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     if ending is Ending.SKIPPED:
         return view
+    if action.ordered:
+        # Said or in doubt: either way it is not said again.
+        left = tuple(m for m in view.outbox if f"message{m.nth}" != action.about)
+        return evolve(view, outbox=left)
     window = view.window
     if window is not None and action.about.startswith(f"limit{window.nth}."):
         window = evolve(window, tries=window.tries + 1)

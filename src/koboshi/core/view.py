@@ -9,7 +9,7 @@ import enum
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .events import Context, Event, Origin
+from .events import Context, Event, Order, Origin
 from .readings import ApiError, ContextUse, Limit, Prompt, Status
 from .settings import Settings
 
@@ -122,6 +122,15 @@ class Window:
     tries: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What a person wants to be typed: the nth of this agent."""
+
+    nth: int
+    text: str
+    at_once: bool = False  #: also while a turn runs; the CLI queues it
+
+
 class Stage(enum.StrEnum):
     """How far a refresh has come; each stage has one rule that moves it on."""
 
@@ -157,6 +166,8 @@ class Tally:
     refreshes: int = 0  #: refreshes begun, over all runs
     unsaved: int = 0  #: refreshes given up for want of a save, since one was saved
     settled: int = 0  #: acknowledgements by a person, over all runs
+    messages: int = 0  #: messages of a person, over all runs
+    orders: int = 0  #: orders to stop, over all runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +190,8 @@ class View:
     acted_at: float = NEVER  #: looks older than our own last keystroke say nothing (law 4)
     person_at: float = NEVER
     wanted: bool = False  #: a person asked for a run and there is none yet
+    halted: Order | None = None  #: STOP or KILL: a person wants no run until the next START
+    outbox: tuple[Message, ...] = ()  #: what a person wants to be typed, oldest first
     paused: bool = False
     given_up: bool = False
     past: tuple[Event, ...] = ()  #: the last events; a rule asks `history(count)`

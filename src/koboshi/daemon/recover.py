@@ -64,7 +64,10 @@ async def _missed_run(supervisor: Supervisor) -> None:
     if any(isinstance(action, Start) for action in supervisor.world.ledger.in_flight()):
         return
     for place in await supervisor.hands.host.find(supervisor.hands.agent):
-        if place.run > view.run.number:
+        if not place.own:
+            if supervisor.place is None:
+                supervisor.found(place)  # a pane of the user's that it was not in before
+        elif place.run > view.run.number:
             origin = Origin.FIRST if view.run.number == 0 else Origin.RESUMED
             supervisor.hands.place = place
             supervisor.take(RunStarted(run=place.run, origin=origin, place=place.id, pid=place.pid))

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from koboshi.hosts.base import Host
     from koboshi.store.journal import Journal
 
+    from .supervisor import Listen
+
 log = logging.getLogger(__name__)
 
 #: Seconds between two looks.
@@ -48,14 +50,25 @@ class Post:
     hooks: Path | None = None  #: a file the agent appends its hook payloads to
 
 
+def start_first(supervisor: Supervisor) -> None:
+    """Start an agent that never ran."""
+    if supervisor.world.view.run.number == 0:
+        supervisor.take(OrderGiven(order=Order.START, by="owner"))
+
+
 async def watch_over(
     post: Post,
     host: Host,
     *,
     enough: Callable[[Supervisor], bool],
     announce: Callable[[Supervisor, str], None] = lambda _, text: log.warning(text),
+    begun: Callable[[Supervisor], None] = start_first,
+    listen: Listen | None = None,
 ) -> None:
-    """Take the agent on, or start it, and look after it until `enough` says so."""
+    """Take the agent on and look after it until `enough` says so.
+
+    `begun` is told once what was known is known again; it starts an agent that never ran.
+    """
     folder = journal_dir(post.state, post.agent)
     with agent_lock(folder.parent / "lock"):
         runtime = AsyncioRuntime()
@@ -71,6 +84,7 @@ async def watch_over(
                 program=post.program,
                 runtime=runtime,
                 announce=lambda text: announce(supervisor, text),
+                listen=listen,
             )
 
         shelf = DiskShelf(folder)
@@ -79,8 +93,7 @@ async def watch_over(
             log.warning("journal bridged", extra={"action": "recover", "reason": warning})
         try:
             await take_over(supervisor, recovered)
-            if supervisor.world.view.run.number == 0:
-                supervisor.take(OrderGiven(order=Order.START, by="owner"))
+            begun(supervisor)
             await _live(supervisor, HookFile(post.hooks) if post.hooks else None, enough)
         finally:
             await runtime.cancel()

@@ -10,21 +10,26 @@ nothing is done: facts that show again are dropped, facts that do not are kept u
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.decode import decode
+from koboshi.core.actions import Start
 from koboshi.core.engine import happen, step
 from koboshi.core.events import (
     ActionFinished,
     Ending,
+    Origin,
     Outcome,
     RunExited,
+    RunStarted,
     ScreenRead,
     ScreenSame,
     Ticked,
 )
 from koboshi.errors import MarkNotWritten
 from koboshi.performers import Hands, perform, settle
+from koboshi.performers.lifecycle import AT_WORK
 
 from .coalesce import Coalescer
 
@@ -35,12 +40,14 @@ if TYPE_CHECKING:
     from koboshi.core.actions import Action
     from koboshi.core.engine import Decision, World
     from koboshi.core.events import Body, Event
-    from koboshi.core.observations import Observation
+    from koboshi.core.observations import Observation, ScreenSeen
     from koboshi.hosts.base import Host, Place
     from koboshi.performers import Program
     from koboshi.store.journal import Journal
 
     from .runtime import Runtime
+
+    Listen = Callable[[Event, tuple[Decision, ...], World], None]
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +65,7 @@ class Supervisor:
         program: Program,
         runtime: Runtime,
         announce: Callable[[str], None] = log.warning,
-        listen: Callable[[Event, tuple[Decision, ...], World], None] | None = None,
+        listen: Listen | None = None,
     ) -> None:
         self.world = world
         self.runtime = runtime
@@ -111,8 +118,26 @@ class Supervisor:
         if place is None:
             return
         seen = await self.hands.host.look(place)
-        if place is self.place:  # a new run may have begun while we looked
-            self.observe(self.hands.ours(seen, place))
+        if place is not self.place:
+            return  # a new run has begun while we looked
+        ours = self.hands.ours(seen, place)
+        if self._up_again(ours, place):
+            self.found(place)
+        self.observe(ours)
+
+    def _up_again(self, seen: ScreenSeen, place: Place) -> bool:
+        """Whether a person started the agent anew in a pane that it had left."""
+        if place.own or self.world.view.run.exit is None:
+            return False
+        if any(isinstance(action, Start) for action in self.world.ledger.in_flight()):
+            return False  # ours; it tells of its own
+        return self._adapter.read(seen).status in AT_WORK
+
+    def found(self, place: Place) -> None:
+        """A run that a person started, in a pane of theirs."""
+        run = self.world.view.run.number + 1
+        self.hands.place = replace(place, run=run)
+        self.take(RunStarted(run=run, origin=Origin.FIRST, place=place.id, pid=place.pid))
 
     def tick(self) -> None:
         """Let time pass; first write what could not be written before."""

@@ -52,6 +52,14 @@ class Adopted:
         return pane.dead or self.born is None or recorder.born(self.pid) == self.born
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peeked:
+    """What runs in a pane that is not ours yet."""
+
+    argv: tuple[str, ...]
+    cwd: str
+
+
 class AdoptedHost:
     """Host over panes of other tmux servers; `adopt` takes the place of `start`."""
 
@@ -90,6 +98,29 @@ class AdoptedHost:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         recorder.write(str(self._folder), self._name(agent), asdict(adopted))
         return place_of(adopted, pane)
+
+    async def peek(self, target: str, *, socket: str | Path | None = None) -> Peeked:
+        """What is in the foreground of a pane; a shell is nobody to look after."""
+        calls = self._calls(*server(socket))
+        pane = foreign.resolve(target, (await calls.say(foreign.LIST)).splitlines())
+        group = None if pane.dead else foreground(pane.pid)
+        try:
+            process = psutil.Process(group)
+            argv, cwd = tuple(process.cmdline()), process.cwd()
+        except psutil.Error as error:
+            raise HostError(f"pane {pane.id} has no program that can be seen: {error}") from error
+        if group is None or Path(argv[0] if argv else "").name.removeprefix("-") in SHELLS:
+            raise HostError(
+                f"pane {pane.id} shows a shell, no agent",
+                hint="start the agent there first, or let koboshi start it: koboshi run -- claude",
+            )
+        return Peeked(argv=argv, cwd=cwd)
+
+    async def attach_argv(self, place: Place) -> tuple[str, ...]:
+        """The command that brings a person to the pane."""
+        adopted = self._of(place)
+        await self._pane(adopted)
+        return (self._tmux, "-S", adopted.socket, "attach-session", "-t", adopted.pane)
 
     async def start(self, launch: Launch) -> Place:
         """Refused: a program is started by typing its command into the pane's shell."""

@@ -21,7 +21,8 @@ class Launch:
     run: int
     argv: tuple[str, ...]
     cwd: str
-    env: dict[str, str] = field(default_factory=dict)  #: added to the host's own environment
+    env: dict[str, str] = field(default_factory=dict)  #: added to its environment
+    base: dict[str, str] | None = None  #: the environment of who asked; None: the host's own
     cols: int = 120
     rows: int = 40
 

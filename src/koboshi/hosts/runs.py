@@ -149,8 +149,12 @@ def slug(name: str) -> str:
 
 
 def agent_env(base: Mapping[str, str], launch: Launch) -> dict[str, str]:
-    """The agent's environment: ours without our terminal, in UTF-8, and what the launch adds."""
-    env = {k: v for k, v in base.items() if k not in FOREIGN + FOREIGN_SIZE}
+    """The agent's environment: that of who asked, without the terminal it was asked from, in UTF-8.
+
+    What the launch adds comes last.
+    """
+    asked = base if launch.base is None else launch.base
+    env = {k: v for k, v in asked.items() if k not in FOREIGN + FOREIGN_SIZE}
     return {**with_utf8(env), **launch.env}
 
 

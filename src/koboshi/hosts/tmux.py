@@ -131,6 +131,19 @@ class TmuxHost:
         done(await client.ask(("kill-pane", "-t", place.id)))
         self._folder(pane).remove()
 
+    async def attach_argv(self, place: Place) -> tuple[str, ...]:
+        """The command that brings a person to the agent."""
+        await self._reach(place)
+        return (self._tmux, "-u", *self._server, "attach-session", "-t", place.id)
+
+    async def detach(self, place: Place) -> int:
+        """Take every person's terminal off the agent's session; how many there were."""
+        client, pane = await self._reach(place)
+        session = ("-t", pane.tmux_session)
+        (reply,) = done(await client.ask(("list-clients", *session, "-F", "#{client_name}")))
+        done(await client.ask(("detach-client", "-s", pane.tmux_session)))
+        return len([line for line in reply.lines if line])
+
     async def close(self) -> None:
         """Detach; the agents live on in tmux."""
         client, self._client = self._client, None

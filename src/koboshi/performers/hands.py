@@ -49,6 +49,7 @@ class Program:
 
     argv: tuple[str, ...]
     cwd: str
+    env: dict[str, str] | None = None  #: of who asked for the agent; None: the supervisor's own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Seconds each way of ending gets: its own exit, SIGTERM, SIGKILL.
 EXITS = (15.0, 10.0, 5.0)
+#: Seconds that what outlived the agent gets to end by itself.
+LEFTOVERS = 1.0
 #: Statuses that only a living agent shows.
 AT_WORK = (Status.WORKING, Status.IDLE, Status.ASKING, Status.LIMITED, Status.FAILED)
 #: Seconds for a command typed into a shell to become the foreground program.
@@ -41,22 +43,48 @@ async def stop(action: Stop, hands: Hands) -> Outcome:
     glance = await hands.fresh_look()
     if _ended(glance):
         return done("had ended already")
-    if not ready(glance.reading):
+    at_prompt = ready(glance.reading)
+    if not (at_prompt or action.ordered):
         raise Skipped("not at an empty prompt")
     hands.touch(action.key)
     try:
-        sent = await submit(hands, hands.adapter.exit_text())
-        if await hands.until(_ended, EXITS[0] if sent.ending is Ending.DONE else 0.0) is not None:
-            return done("exited by itself")
-        for force, seconds in ((False, EXITS[1]), (True, EXITS[2])):
-            reading = (await hands.look()).reading
-            if reading.draft or reading.prompt:  # law 10: a person's line, or a person's question
-                return failed(f"not ended: somebody is at it ({sent.why})")
-            await hands.host.end(place, force=force)
-            if await hands.until(_ended, seconds) is not None:
-                return done("ended by SIGKILL" if force else "ended by SIGTERM")
+        if at_prompt and not action.force and await _exits(hands):
+            outcome = done("exited by itself")
+        else:
+            outcome = await _end(action, hands, place)
+        if action.ordered and place.own and outcome.ending is Ending.DONE:
+            await _sweep(hands, place)
     except PlaceGone:
         return done("the terminal went with it")
+    return outcome
+
+
+async def _sweep(hands: Hands, place: Place) -> None:
+    """End what the agent left running: a tool's shell outlives it, and so do its daemons."""
+    await hands.host.end(place, force=False)
+    await hands.sleep(LEFTOVERS)
+    await hands.host.end(place, force=True)
+
+
+async def _exits(hands: Hands) -> bool:
+    """Whether it left when it was told to."""
+    sent = await submit(hands, hands.adapter.exit_text())
+    patience = EXITS[0] if sent.ending is Ending.DONE else 0.0
+    return await hands.until(_ended, patience) is not None
+
+
+async def _end(action: Stop, hands: Hands, place: Place) -> Outcome:
+    """SIGTERM, then SIGKILL, to all of the run."""
+    for force, seconds in ((False, EXITS[1]), (True, EXITS[2])):
+        if action.force and not force:
+            continue
+        reading = (await hands.look()).reading
+        if not action.ordered and (reading.draft or reading.prompt):
+            # Law 10: a person's line, or a person's question.
+            return failed("not ended: somebody is at it")
+        await hands.host.end(place, force=force)
+        if await hands.until(_ended, seconds) is not None:
+            return done("ended by SIGKILL" if force else "ended by SIGTERM")
     return failed("it did not end, not even by SIGKILL")
 
 
@@ -72,7 +100,13 @@ async def start(action: Start, hands: Hands) -> Outcome:
             raise Skipped(f"run {place.run} is still alive")
     argv = _command(action, hands)
     hands.touch(action.key)
-    launch = Launch(agent=hands.agent, run=action.run, argv=argv, cwd=hands.program.cwd)
+    launch = Launch(
+        agent=hands.agent,
+        run=action.run,
+        argv=argv,
+        cwd=hands.program.cwd,
+        base=hands.program.env,
+    )
     started = await hands.host.start(launch)
     outcome = _arrived(action, hands, started, f"started as pid {started.pid}")
     for place in places:

@@ -42,16 +42,22 @@ def ready(reading: Reading) -> bool:
     return reading.status in AT_PROMPT and reading.prompt is None and not reading.draft
 
 
+def _queues(reading: Reading) -> bool:
+    """In a turn with an empty box: what is submitted now waits for the end of the turn."""
+    return reading.status is Status.WORKING and reading.prompt is None and not reading.draft
+
+
 def _holds(glance: Glance, text: str) -> bool:
     reading = glance.reading
     return reading.prompt is None and bare(reading.draft) == bare(text)
 
 
-async def submit(hands: Hands, text: str) -> Outcome:
+async def submit(hands: Hands, text: str, *, at_once: bool = False) -> Outcome:
     """Type the text at an empty prompt and see it leave; text goes in once, Enter at most twice."""
     if not text:
         return failed("no words are known for that")  # an empty box would "hold" them at once
-    if not ready((await hands.fresh_look()).reading):
+    reading = (await hands.fresh_look()).reading
+    if not (ready(reading) or (at_once and _queues(reading))):
         raise Skipped("not at an empty prompt")
     await hands.paste(text)
     if await hands.until(lambda g: _holds(g, text), SHOWS) is None:
@@ -81,7 +87,7 @@ async def send(action: Send, hands: Hands) -> Outcome:
     """Type and submit a message."""
     hands.at_place(action.run)
     hands.touch(action.key)
-    return await submit(hands, action.text)
+    return await submit(hands, action.text, at_once=action.at_once)
 
 
 async def checkpoint(action: Checkpoint, hands: Hands) -> Outcome:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from koboshi.errors import UnknownRule
 
-from . import context, idle, limits, prompts, refresh, runs, timebox
+from . import context, idle, limits, messages, prompts, refresh, runs, timebox
 from . import errors as failures
 
 if TYPE_CHECKING:
     from koboshi.core.rules import Rule
 
 BUILTIN: tuple[Rule, ...] = (
+    runs.run_unwanted,
     runs.run_wanted,
     runs.run_ended_badly,
     runs.restart_budget_spent,
@@ -21,6 +22,7 @@ BUILTIN: tuple[Rule, ...] = (
     runs.status_unknown,
     prompts.question_open_to_policy,
     prompts.question_waits_for_person,
+    messages.message_waiting,
     refresh.work_not_saved,
     refresh.old_run_still_up,
     refresh.new_run_missing,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Notify, Start
-from koboshi.core.events import Origin, Severity
+from koboshi.core.actions import Escalate, Notify, Start, Stop
+from koboshi.core.events import Order, Origin, Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 
@@ -20,7 +20,9 @@ def _crashed(view: View) -> bool:
     run = view.run
     meant = run.exit is not None and run.exit.meant
     return (
-        view.status is Status.GONE and run.number > 0 and not (meant or view.wanted or view.refresh)
+        view.status is Status.GONE
+        and run.number > 0
+        and not (meant or view.wanted or view.refresh or view.halted)
     )
 
 
@@ -57,6 +59,32 @@ def run_wanted(view: View, now: Moment) -> Proposal | None:
         nth=view.tally.starts,
     )
     return Proposal(message="a run is wanted", actions=(start,))
+
+
+@rule("RUN007", "run-unwanted", Severity.P2)
+def run_unwanted(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """A person wants no run and there is one.
+
+    ## Why
+    An order to stop goes the way of everything else: decided, written down, done, seen. A
+    supervisor that dies in between finds the order in the journal and carries it out.
+
+    ## Example
+    `koboshi stop NAME`: the agent gets its own exit command where it waits at its prompt, SIGTERM
+    where it does not, SIGKILL in the end; whatever it started is ended, too.
+
+    ## Safety
+    Safe. A person asked for it; whatever its exit code, it counts as meant.
+    """
+    if view.halted is None or view.run.number == 0 or view.run.exit is not None:
+        return None
+    stop = Stop(
+        run=view.run.number,
+        about=f"order{view.tally.orders}",
+        ordered=True,
+        force=view.halted is Order.KILL,
+    )
+    return Proposal(message="a person said stop", actions=(stop,))
 
 
 @rule("RUN001", "run-ended-badly", Severity.P0)

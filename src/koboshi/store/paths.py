@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from pathlib import Path
 
 from koboshi.errors import InputError, UnknownAgent
 
+#: Bytes of a folder in which a socket can have a name of up to 20 bytes.
+_SOCKET_FOLDER = 80
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 
 
@@ -18,6 +21,24 @@ def state_dir() -> Path:
         return Path(own)
     base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(base) / "koboshi"
+
+
+def socket_dir(state: Path) -> Path:
+    """Where the sockets of that state folder are: in it, or, where that path is too long, in /tmp.
+
+    A socket's path has 104 bytes on macOS, 108 on Linux. Not `$XDG_RUNTIME_DIR`: it is emptied when
+    its user logs out, and agents work on after that.
+    """
+    folder = state.absolute() / "run"
+    if len(os.fsencode(folder)) <= _SOCKET_FOLDER:
+        return folder
+    name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]
+    return Path(f"/tmp/koboshi-{os.getuid()}") / name  # noqa: S108 - made private before use
+
+
+def is_default(state: Path) -> bool:
+    """Whether that is the state folder of this user, and not one for a test or a trial."""
+    return not os.environ.get("KOBOSHI_STATE") and state == state_dir()
 
 
 def check_name(name: str) -> str:

@@ -1,0 +1,87 @@
+"""`koboshi run`: start an agent and look after it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import click
+
+_EPILOG = """\b
+Examples:
+  koboshi run -- claude
+  koboshi run --name api --cwd ~/api -- claude --model opus
+  koboshi run -d -- codex
+
+\b
+Exit codes: 0 started · 2 it cannot be started so
+4 tmux is missing, or the daemon cannot be reached · 130 Ctrl-C
+"""
+
+
+@click.command(epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
+@click.option("--name", help="What to call it; else the program's name.")
+@click.option("--as", "kind", metavar="TYPE", help="claude, codex, gemini, opencode or generic.")
+@click.option("--cwd", type=click.Path(path_type=Path), help="Where it works; else here.")
+@click.option(
+    "--mode",
+    type=click.Choice(["observe", "keep", "auto"]),
+    default="keep",
+    show_default=True,
+    help="How much koboshi may do.",
+)
+@click.option("-d", "--detach", is_flag=True, help="Start it and come back at once.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+def run(
+    *,
+    name: str | None,
+    kind: str | None,
+    cwd: Path | None,
+    mode: str,
+    detach: bool,
+    command: tuple[str, ...],
+) -> None:
+    """Start COMMAND in a terminal of its own and look after it.
+
+    The agent lives in koboshi's tmux and outlives this terminal, and koboshi itself. On a terminal
+    you are brought to it at once; C-b d leaves, and it goes on.
+    """
+    from koboshi.adapters.registry import program_type
+    from koboshi.store.paths import state_dir
+    from koboshi.store.roster import printable
+
+    folder = _folder(cwd, command[0])
+    from koboshi.daemon.control.client import call
+
+    from .attach import bring, wanted
+    from .printing import say
+
+    begun = call(
+        state_dir(),
+        "run",
+        patience=60.0,
+        argv=list(command),
+        cwd=str(folder),
+        type=kind or program_type(command),
+        environment=printable(dict(os.environ)),
+        name=name or "",
+        mode=mode,
+    )
+    agent = begun["agent"]
+    if detach or not wanted():
+        say(f"{agent} is running; 'koboshi attach {agent}' shows it, 'koboshi ls' tells how it is")
+        return
+    bring(agent)
+
+
+def _folder(cwd: Path | None, program: str) -> Path:
+    """Where it shall work, if it can be started there."""
+    from koboshi.errors import InputError
+
+    folder = (cwd or Path.cwd()).expanduser().absolute()
+    if not folder.is_dir():
+        raise InputError(f"expected a folder, not {str(folder)!r}")
+    if shutil.which(program) is None and not (folder / program).exists():
+        raise InputError(f"{program!r} was not found", hint="is it installed, and in your PATH?")
+    return folder

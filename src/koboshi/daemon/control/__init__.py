@@ -1,0 +1,1 @@
+"""Control: the unix socket that is the only door into the daemon."""

@@ -1,0 +1,394 @@
+"""What can be asked at the door. A verb takes plain values and gives plain values back.
+
+Orders go to the agent's supervisor as events; a verb waits to see what came of one, and changes
+nothing by itself (one way for data to flow).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import getpass
+import os
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from koboshi.adapters.registry import adapter, names, program_type
+from koboshi.core.actions import Mode, Send, Start, Stop
+from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven
+from koboshi.errors import InputError, KoboshiError
+from koboshi.store.paths import check_name
+from koboshi.store.redaction import redact, secret_values
+from koboshi.store.roster import Entry
+
+from . import report
+
+if TYPE_CHECKING:
+    from koboshi.core.engine import World
+    from koboshi.core.events import Event
+    from koboshi.core.view import View
+    from koboshi.daemon.house import House
+    from koboshi.daemon.wards import Ward
+    from koboshi.hosts.base import Place
+
+#: Seconds: the longest a caller may wait for what came of an order.
+LONGEST_WAIT = 600.0
+#: Seconds an agent may take to be started.
+STARTS = 30.0
+#: Orders that need no more than a word.
+SIMPLE = {order.value: order for order in (Order.PAUSE, Order.RESUME, Order.ACKNOWLEDGE)}
+
+
+class RunArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`run`."""
+
+    argv: list[str]
+    cwd: str
+    type: str
+    environment: dict[str, str]
+    name: str = ""
+    mode: str = "keep"
+
+
+class WatchArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`watch`."""
+
+    target: str
+    socket: str | None = None
+    type: str = ""
+    name: str = ""
+    mode: str = "keep"
+    argv: list[str] = []
+
+
+class NameArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """What takes the name of an agent."""
+
+    name: str
+    wait: float = 0.0
+
+
+class StopArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`stop`."""
+
+    name: str
+    force: bool = False
+    wait: float = 0.0
+
+
+class SendArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`send`."""
+
+    name: str
+    text: str
+    at_once: bool = False
+    wait: float = 0.0
+
+
+class OrderArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`order`."""
+
+    name: str
+    order: str
+
+
+class Verbs:
+    """The table of verbs over one house."""
+
+    def __init__(self, house: House, leave: Callable[[], None]) -> None:
+        self._house = house
+        self._leave = leave
+        self._since = time.time()
+
+    def table(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
+        """Name → verb."""
+        return {
+            "ping": self.ping,
+            "ls": self.ls,
+            "status": self.status,
+            "run": self.run,
+            "start": self.start,
+            "watch": self.watch,
+            "send": self.send,
+            "stop": self.stop,
+            "order": self.order,
+            "release": self.release,
+            "remove": self.remove,
+            "attach": self.attach,
+            "detach": self.detach,
+            "screen": self.screen,
+            "leave": self.leave,
+        }
+
+    async def ping(self, args: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+        """Who is there."""
+        house = self._house
+        return {
+            "pid": os.getpid(),
+            "since": self._since,
+            "agents": len(house.wards),
+            "state": str(house.state),
+        }
+
+    async def leave(self, args: dict[str, Any]) -> dict[str, Any]:
+        """End the daemon; the agents live on."""
+        self._leave()
+        return await self.ping(args)
+
+    # -- looking -------------------------------------------------------------------------------
+
+    async def ls(self, args: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: ARG002
+        """Everybody, briefly."""
+        wards = self._house.wards
+        found = []
+        for entry in self._house.roster.entries():
+            ward = wards.get(entry.agent)
+            found.append(_brief(ward) if ward else report.brief(entry, None, None, "released"))
+        return found
+
+    async def status(self, args: dict[str, Any]) -> dict[str, Any]:
+        """One agent, with all that is known."""
+        name = _as(NameArgs, args).name
+        ward = self._house.wards.get(name)
+        if ward is None:
+            return report.full(self._house.roster.entry(name), None, None, "released")
+        with contextlib.suppress(KoboshiError):
+            await ward.taken_up(5.0)
+        supervisor = ward.supervisor
+        now = supervisor.runtime.now() if supervisor else None
+        return report.full(ward.entry, ward.world, now, ward.trouble)
+
+    async def screen(self, args: dict[str, Any]) -> dict[str, Any]:
+        """One look at an agent's terminal, with secrets masked: it is meant to be shown."""
+        ward = self._house.ward(_as(NameArgs, args).name)
+        seen = await ward.host.look(await self._place(ward))
+        facts: dict[str, Any] = msgspec.to_builtins(seen)
+        environment = self._house.roster.environment(ward.entry.agent) or {}
+        secrets = secret_values({**os.environ, **environment})
+        names = (getpass.getuser(), socket.gethostname(), Path.home().name)
+        for key in ("text", "ansi", "title"):
+            facts[key] = redact(facts[key] or "", secrets=secrets, names=names, cols=seen.cols)
+        return {**facts, "type": ward.entry.agent_type}
+
+    # -- taking on and letting go --------------------------------------------------------------
+
+    async def run(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Start an agent and look after it."""
+        asked = _as(RunArgs, args)
+        if not asked.argv:
+            raise InputError("expected a command to run", hint="koboshi run -- claude")
+        entry = Entry(
+            agent=self._name(asked.name, asked.argv[0]),
+            agent_type=_type(asked.type),
+            argv=tuple(asked.argv),
+            cwd=asked.cwd,
+            mode=_mode(asked.mode),
+            created=time.time(),
+        )
+        ward = await self._house.run(entry, asked.environment)
+        return await self._begun(ward)
+
+    async def start(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Start an agent again."""
+        return await self._begun(await self._house.start(_as(NameArgs, args).name))
+
+    async def watch(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Look after a pane the user has."""
+        asked = _as(WatchArgs, args)
+        host = self._house.adopted
+        seen = await host.peek(asked.target, socket=asked.socket)
+        argv = tuple(asked.argv) or seen.argv
+        kind = _type(asked.type) if asked.type else program_type(argv)
+        entry = Entry(
+            agent=self._name(asked.name, argv[0] if argv else kind),
+            agent_type=kind,
+            argv=argv,
+            cwd=seen.cwd,
+            host="adopted",
+            mode=_mode(asked.mode),
+            created=time.time(),
+        )
+        ward = await self._house.watch(entry, asked.target, asked.socket)
+        await ward.taken_up(30.0)
+        return _brief(ward)
+
+    async def release(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Look after it no more."""
+        name = _as(NameArgs, args).name
+        await self._house.release(name)
+        return {"agent": name}
+
+    async def remove(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Strike it from the roster."""
+        name = _as(NameArgs, args).name
+        await self._house.remove(name)
+        return {"agent": name}
+
+    # -- orders --------------------------------------------------------------------------------
+
+    async def order(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Pause, resume, acknowledge."""
+        asked = _as(OrderArgs, args)
+        order = SIMPLE.get(asked.order)
+        if order is None:
+            raise InputError(f"expected one of {', '.join(SIMPLE)}, not {asked.order!r}")
+        ward = self._house.ward(asked.name)
+        await ward.taken_up(5.0)
+        ward.order(OrderGiven(order=order, by="person"))
+        return _brief(ward)
+
+    async def send(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Have a message typed; what came of it, or what it waits for."""
+        asked = _as(SendArgs, args)
+        if not asked.text.strip():
+            raise InputError("expected a message, and it is empty")
+        ward, world = await self._up(asked.name)
+        about = f"message{world.view.tally.messages + 1}"
+
+        def sent(event: Event) -> str | None:
+            body = event.body
+            if not (isinstance(body, ActionFinished) and isinstance(body.action, Send)):
+                return None
+            return body.outcome.ending.value if body.action.about == about else None
+
+        order = OrderGiven(order=Order.SEND, by="person", text=asked.text, at_once=asked.at_once)
+        return await _watched(ward, order, sent, asked.wait)
+
+    async def stop(self, args: dict[str, Any]) -> dict[str, Any]:
+        """End an agent and all it started."""
+        asked = _as(StopArgs, args)
+        ward = self._house.ward(asked.name)
+        supervisor = await ward.taken_up(5.0)
+        run = supervisor.world.view.run
+        if run.number == 0 or run.exit is not None:
+            ward.order(OrderGiven(order=Order.STOP, by="person"))
+            return {**_brief(ward), "outcome": "was-ended", "why": ""}
+
+        def stopped(event: Event) -> str | None:
+            body = event.body
+            if not (isinstance(body, ActionFinished) and isinstance(body.action, Stop)):
+                return None
+            return body.outcome.ending.value if body.action.ordered else None
+
+        order = Order.KILL if asked.force else Order.STOP
+        return await _watched(ward, OrderGiven(order=order, by="person"), stopped, asked.wait)
+
+    # -- terminals -----------------------------------------------------------------------------
+
+    async def attach(self, args: dict[str, Any]) -> dict[str, Any]:
+        """The command that shows the agent's terminal."""
+        ward = self._house.ward(_as(NameArgs, args).name)
+        place = await self._place(ward)
+        host = self._house.adopted if ward.entry.host == "adopted" else self._house.tmux
+        return {"argv": list(await host.attach_argv(place)), "agent": ward.entry.agent}
+
+    async def detach(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Take all terminals off the agent's."""
+        ward = self._house.ward(_as(NameArgs, args).name)
+        if ward.entry.host == "adopted":
+            raise InputError(
+                f"{ward.entry.agent} lives in a pane of your own tmux",
+                hint="detach there (prefix d), or 'koboshi release' to let go of the agent",
+            )
+        place = await self._place(ward)
+        return {"agent": ward.entry.agent, "detached": await self._house.tmux.detach(place)}
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    async def _begun(self, ward: Ward) -> dict[str, Any]:
+        """Wait until the run is there, or it is clear that it will not be."""
+        async with ward.events() as queue:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(STARTS):
+                    while ward.world is not None and ward.world.view.wanted:
+                        await queue.get()
+        if ward.world is not None:
+            _raise_failed_start(ward.world.view)
+        return _brief(ward)
+
+    async def _up(self, name: str) -> tuple[Ward, World]:
+        ward = self._house.ward(name)
+        world = (await ward.taken_up(5.0)).world
+        run = world.view.run
+        if run.number == 0 or run.exit is not None:
+            raise InputError(f"{name} is not running", hint=f"'koboshi start {name}' starts it")
+        return ward, world
+
+    async def _place(self, ward: Ward) -> Place:
+        supervisor = await ward.taken_up(5.0)
+        if supervisor.place is not None:
+            return supervisor.place
+        for place in reversed(await ward.host.find(ward.entry.agent)):
+            return place
+        raise InputError(f"{ward.entry.agent} has no terminal")
+
+    def _name(self, asked: str, program: str) -> str:
+        """The name asked for, or the program's with the first free number."""
+        if asked:
+            return check_name(asked)
+        plain = "".join(c if c.isalnum() or c in "._-" else "-" for c in os.path.basename(program))  # noqa: PTH119
+        stem = plain.strip("._-").encode("ascii", "ignore").decode()[:40] or "agent"
+        for number in range(1, 10_000):
+            name = stem if number == 1 else f"{stem}-{number}"
+            if self._free(name):
+                return check_name(name)
+        raise InputError("expected a --name")
+
+    def _free(self, name: str) -> bool:
+        ward = self._house.wards.get(name)
+        if ward is None:
+            return True
+        world = ward.world
+        return world is not None and world.view.run.exit is not None
+
+
+def _as(kind: type[Any], args: dict[str, Any]) -> Any:  # noqa: ANN401 - the kind asked for
+    return msgspec.convert(args, type=kind)
+
+
+def _type(word: str) -> str:
+    adapter(word)  # or an error that names the known ones
+    return word if word in names() else "generic"
+
+
+def _mode(word: str) -> str:
+    if word.upper() not in Mode.__members__:
+        raise InputError(f"expected observe, keep or auto, not {word!r}")
+    return word.lower()
+
+
+def _brief(ward: Ward) -> dict[str, Any]:
+    now = ward.supervisor.runtime.now() if ward.supervisor else None
+    return report.brief(ward.entry, ward.world, now, ward.trouble)
+
+
+def _raise_failed_start(view: View) -> None:
+    """The last start's own words, if it failed."""
+    for event in reversed(view.past):
+        body = event.body
+        if isinstance(body, ActionFinished) and isinstance(body.action, Start):
+            if body.outcome.ending is Ending.FAILED:
+                raise InputError(f"it could not be started: {body.outcome.why}")
+            return
+
+
+async def _watched(
+    ward: Ward, order: OrderGiven, over: Callable[[Event], str | None], wait: float
+) -> dict[str, Any]:
+    """Give an order and watch what comes of it for that long."""
+    async with ward.events() as queue:
+        ward.order(order)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(min(wait, LONGEST_WAIT)):
+                while True:
+                    event, _ = await queue.get()
+                    ending = over(event)
+                    if ending in ("done", "failed"):
+                        why = event.body.outcome.why  # type: ignore[union-attr]
+                        return {**_brief(ward), "outcome": ending, "why": why}
+    return {**_brief(ward), "outcome": "waiting", "why": ""}

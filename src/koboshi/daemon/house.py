@@ -1,0 +1,169 @@
+"""House: all agents of one user, and the terminals they live in.
+
+One World per agent, one supervisor per World: the house only knows who is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from koboshi.core.events import Order, OrderGiven
+from koboshi.errors import HostError, InputError, KoboshiError, UnknownAgent
+from koboshi.hosts.adopted import AdoptedHost
+from koboshi.hosts.tmux import TmuxHost
+from koboshi.store.paths import is_default, socket_dir
+from koboshi.store.roster import Roster
+from koboshi.store.shelves import make_private
+
+from .wards import Ward
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from koboshi.hosts.base import Host
+    from koboshi.store.roster import Entry
+
+log = logging.getLogger(__name__)
+
+#: Seconds an agent's journal may take to be read.
+TAKEN_UP = 30.0
+
+
+class House:
+    """Everybody in the daemon's care."""
+
+    def __init__(self, state: Path) -> None:
+        self.state = state
+        self.roster = Roster(state)
+        self.wards: dict[str, Ward] = {}
+        # A trial beside the real thing gets a server of its own.
+        own = "koboshi" if is_default(state) else socket_dir(state) / "tmux"
+        self.tmux = TmuxHost(own, state_dir=state)
+        self.adopted = AdoptedHost(state_dir=state)
+        self._changing = asyncio.Lock()
+
+    def open(self) -> None:
+        """Take up everybody on the roster."""
+        make_private(socket_dir(self.state))
+        for trouble in self.roster.troubles():
+            log.error("an agent was passed over", extra={"reason": trouble})
+        for entry in self.roster.entries():
+            if entry.watched:
+                self._tend(entry)
+
+    async def close(self) -> None:
+        """Let go of everybody; the agents live on."""
+        await asyncio.gather(*(ward.end() for ward in self.wards.values()))
+        await self.tmux.close()
+        await self.adopted.close()
+
+    def ward(self, agent: str) -> Ward:
+        """The one who looks after that agent."""
+        ward = self.wards.get(agent)
+        if ward is not None:
+            return ward
+        entry = self.roster.entry(agent)  # or an error that names the known ones
+        raise UnknownAgent(
+            f"{entry.agent} was released and is not looked after",
+            hint=f"'koboshi watch TARGET --name {entry.agent}' or 'koboshi start {entry.agent}'",
+        )
+
+    async def run(self, entry: Entry, environment: dict[str, str]) -> Ward:
+        """Start an agent on our own server."""
+        async with self._changing:
+            old = self.wards.get(entry.agent)
+            if old is not None:
+                self._refuse_living(old)
+                await old.end()
+            self.roster.keep(entry, environment)
+            ward = self._tend(entry)
+        await self._start(ward)
+        return ward
+
+    async def start(self, agent: str) -> Ward:
+        """Start an agent again that was stopped or released, as it was started before."""
+        async with self._changing:
+            entry = replace(self.roster.entry(agent), watched=True)
+            self.roster.keep(entry)
+            ward = self.wards.get(agent) or self._tend(entry)
+        await self._start(ward)
+        return ward
+
+    async def watch(self, entry: Entry, target: str, socket: str | None) -> Ward:
+        """Look after a pane the user has."""
+        async with self._changing:
+            old = self.wards.get(entry.agent)
+            if old is not None and old.entry.host != "adopted":
+                raise InputError(
+                    f"{entry.agent!r} is the name of an agent that koboshi started",
+                    hint="choose another with --name",
+                )
+            if old is not None:
+                await old.end()
+                self.wards.pop(entry.agent)
+            run = 1
+            await self.adopted.adopt(entry.agent, target, socket=socket, run=run)
+            self.roster.keep(entry)
+            return self._tend(entry)
+
+    async def release(self, agent: str) -> None:
+        """Look after it no more; it lives on."""
+        async with self._changing:
+            ward = self.ward(agent)
+            ward.order(OrderGiven(order=Order.RELEASE, by="person"))
+            await ward.end()
+            self.wards.pop(agent)
+            self.roster.keep(replace(ward.entry, watched=False))
+            if ward.entry.host == "adopted":
+                await self._forget(ward)
+
+    async def remove(self, agent: str) -> None:
+        """Strike an agent that has ended from the roster; its journal stays."""
+        async with self._changing:
+            ward = self.wards.get(agent)
+            if ward is None:
+                self.roster.entry(agent)
+            else:
+                self._refuse_living(ward)
+                await ward.end()
+                await self._forget(ward)
+                self.wards.pop(agent)
+            self.roster.drop(agent)
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    def _tend(self, entry: Entry) -> Ward:
+        host: Host = self.adopted if entry.host == "adopted" else self.tmux
+        environment = self.roster.environment(entry.agent)
+        ward = Ward(entry, state=self.state, host=host, environment=environment)
+        self.wards[entry.agent] = ward
+        ward.begin()
+        return ward
+
+    async def _start(self, ward: Ward) -> None:
+        supervisor = await ward.taken_up(TAKEN_UP)
+        run = supervisor.world.view.run
+        if run.number and run.exit is None:
+            raise InputError(f"{ward.entry.agent} is running already (run {run.number})")
+        ward.order(OrderGiven(order=Order.START, by="person"))
+
+    @staticmethod
+    def _refuse_living(ward: Ward) -> None:
+        world = ward.world
+        if world is None:
+            raise KoboshiError(f"{ward.entry.agent} is not looked after: {ward.trouble}")
+        if world.view.run.number and world.view.run.exit is None:
+            agent = ward.entry.agent
+            raise InputError(
+                f"{agent!r} is running already",
+                hint=f"'koboshi stop {agent}' first, or choose another name with --name",
+            )
+
+    async def _forget(self, ward: Ward) -> None:
+        with contextlib.suppress(HostError):  # gone already
+            for place in await ward.host.find(ward.entry.agent):
+                await ward.host.forget(place)

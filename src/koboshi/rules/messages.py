@@ -1,0 +1,44 @@
+"""MSG: what a person wants to be typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from koboshi.core.actions import Send
+from koboshi.core.events import Severity
+from koboshi.core.readings import Status
+from koboshi.core.rules import Proposal, rule
+
+if TYPE_CHECKING:
+    from koboshi.core.events import Moment
+    from koboshi.core.view import View
+
+
+@rule("MSG001", "message-waiting", Severity.P2)
+def message_waiting(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """A person's message has not been typed yet.
+
+    ## Why
+    Text typed into an open dialog approves it, in every CLI. So a message waits until the agent is
+    at its prompt; then it is typed once, seen in the box, submitted and seen to have left.
+
+    ## Example
+    `koboshi send NAME "run the tests"` while a turn runs: typed when the turn has ended. With
+    `--now` it goes in at once, and the CLI queues it.
+
+    ## Safety
+    Safe. The words are a person's own; a half-typed line in the box holds them up.
+    """
+    if not view.outbox or view.refresh is not None or view.run.exit is not None:
+        return None
+    message = view.outbox[0]
+    if view.status is not Status.IDLE and not (message.at_once and view.status is Status.WORKING):
+        return None
+    send = Send(
+        run=view.run.number,
+        text=message.text,
+        about=f"message{message.nth}",
+        ordered=True,
+        at_once=message.at_once,
+    )
+    return Proposal(message="a person's message waits", actions=(send,))

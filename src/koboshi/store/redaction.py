@@ -1,0 +1,110 @@
+"""Secrets out of what is shown to others: keys, tokens, addresses, names.
+
+What is replaced keeps its width, so that a screen stays a screen: a dialog with a key in it is
+still read as a dialog. Escape sequences are passed over, and a key that was wrapped is found too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from koboshi.adapters.text import width
+
+#: Whatever begins like this, up to the first character that no token has.
+_TOKENS = (
+    r"sk-[A-Za-z0-9_-]{8,}",  # Anthropic, OpenAI and who copies them
+    r"(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{16,}",
+    r"glpat-[A-Za-z0-9_-]{16,}",
+    r"xox[abeprs]-[A-Za-z0-9-]{8,}",
+    r"AIza[A-Za-z0-9_-]{20,}",
+    r"(?:AKIA|ASIA)[A-Z0-9]{12,}",
+    r"npm_[A-Za-z0-9]{20,}",
+    r"pypi-[A-Za-z0-9_-]{20,}",
+    r"hf_[A-Za-z0-9]{20,}",
+    r"eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?",  # JSON web tokens
+    r"(?<=-----BEGIN )[A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s]+",
+    r"(?i:(?<=bearer )|(?<=authorization: basic ))[A-Za-z0-9._~+/=-]{8,}",
+    r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)",  # user:password@host
+    r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+",  # e-mail
+    r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{40,}(?![0-9A-Fa-f])",  # sums may be keys, too
+)
+_NAMED = re.compile(
+    r"""(?ix) (?:api[_-]?key|token|secret|password|passwd|credential)s? ["']? \s*[=:]\s* ["']?
+    (?P<value>[^\s"',;]{6,})"""
+)
+_TOKEN = re.compile("|".join(f"(?:{each})" for each in _TOKENS))
+_ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
+#: Variables whose value nobody else should see.
+_SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|credential|auth")
+#: A value shorter than this would be found everywhere.
+_SHORTEST = 6
+_MASK = "x"
+
+
+def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of variables that sound secret; the longest first."""
+    found = {v for k, v in environment.items() if _SECRET_NAME.search(k) and len(v) >= _SHORTEST}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def redact(
+    text: str, *, secrets: Iterable[str] = (), names: Iterable[str] = (), cols: int = 0
+) -> str:
+    """The text with every secret masked; `names` are a user's, a machine's, a home's."""
+    units = [m for m in re.split(f"({_ESCAPE.pattern})", text) if m]
+    chars: list[str] = []
+    places: list[int] = []  # of each visible character in `chars`
+    for unit in units:
+        if _ESCAPE.fullmatch(unit):
+            chars.append(unit)
+            continue
+        for char in unit:
+            places.append(len(chars))
+            chars.append(char)
+    shown = [chars[place] for place in places]
+    hidden: set[int] = set()
+    for visible in _readings(shown, cols):
+        said = "".join(shown[n] for n in visible)
+        for start, end in _found(said, tuple(secrets), tuple(names)):
+            hidden.update(visible[start:end])
+    for n in hidden:
+        chars[places[n]] = _masked(shown[n])
+    return "".join(chars)
+
+
+def _readings(shown: list[str], cols: int) -> list[list[int]]:
+    """The characters as they stand, and, where rows are full, as if they had not been wrapped."""
+    plain = list(range(len(shown)))
+    if not cols:
+        return [plain]
+    joined, row = [], 0
+    for n, char in enumerate(shown):
+        if char != "\n":
+            row += width(char)
+            joined.append(n)
+            continue
+        if row < cols:
+            joined.append(n)
+        row = 0
+    return [plain, joined]
+
+
+def _found(
+    text: str, secrets: tuple[str, ...], names: tuple[str, ...]
+) -> Iterable[tuple[int, int]]:
+    for match in _TOKEN.finditer(text):
+        yield match.span()
+    for match in _NAMED.finditer(text):
+        yield match.span("value")
+    for secret in secrets:
+        for match in re.finditer(re.escape(secret), text):
+            yield match.span()
+    for name in names:
+        if len(name) > 2:  # noqa: PLR2004 - two letters are in every word
+            for match in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text):
+                yield match.span()
+
+
+def _masked(char: str) -> str:
+    return char if char.isspace() else _MASK * width(char)

@@ -1,0 +1,187 @@
+"""What a person orders: it goes the way of everything else, and no mode stands in its way."""
+
+from __future__ import annotations
+
+import pytest
+
+from koboshi.core.actions import Mode, Send, Stop
+from koboshi.core.events import Ending, Order, OrderGiven, RunExited, Ticked
+from koboshi.core.gate import Word
+from koboshi.core.readings import Status
+from koboshi.core.settings import Settings
+from tests.core.worlds import Driver, admitted, asking, blank, reading
+
+
+def at_prompt(mode: Mode = Mode.KEEP) -> Driver:
+    """Run 1 at its prompt."""
+    driver = Driver(blank(Settings(mode=mode)))
+    driver.start()
+    driver.see(reading(Status.IDLE))
+    return driver
+
+
+def send(text: str, *, at_once: bool = False) -> OrderGiven:
+    """A message of a person."""
+    return OrderGiven(order=Order.SEND, by="me", text=text, at_once=at_once)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("shown", [reading(Status.IDLE), reading(Status.WORKING), asking()])
+@pytest.mark.parametrize(("order", "force"), [(Order.STOP, False), (Order.KILL, True)])
+def test_an_order_to_stop_is_carried_out_in_every_mode_and_status(
+    mode: Mode, shown: object, order: Order, *, force: bool
+) -> None:
+    """Who says stop does not wait for a turn to end."""
+    driver = at_prompt(mode)
+    driver.see(shown)  # type: ignore[arg-type]
+
+    [decision] = admitted(driver.tell(OrderGiven(order=order)))
+
+    assert decision == Stop(run=1, about="order1", ordered=True, force=force)
+
+
+def test_after_a_stop_no_exit_code_is_a_crash() -> None:
+    """SIGTERM gives 143; it was meant all the same, and nothing is started again."""
+    driver = at_prompt()
+    [stop] = admitted(driver.tell(OrderGiven(order=Order.STOP)))
+    driver.tell(RunExited(run=1, code=143))
+    driver.finish(stop)
+    driver.at += 3600.0
+    later = admitted(driver.tell(Ticked()))
+
+    assert driver.view.run.exit is not None
+    assert driver.view.run.exit.meant
+    assert [a for a in later if a.kind == "start"] == []
+    assert driver.view.tally.crashes == 0
+
+
+def test_a_shell_left_behind_after_a_stop_was_meant() -> None:
+    """In a pane of the user's nothing but the shell tells of the end."""
+    driver = at_prompt()
+    driver.tell(OrderGiven(order=Order.STOP))
+    driver.see(reading(Status.GONE))
+
+    assert driver.view.run.exit is not None
+    assert driver.view.run.exit.meant
+
+
+def test_a_stop_that_failed_keeps_all_hands_off() -> None:
+    """An agent that would not end is not nudged on."""
+    driver = at_prompt()
+    [stop] = admitted(driver.tell(OrderGiven(order=Order.STOP)))
+    driver.finish(stop, Ending.FAILED, "it did not end")
+    driver.at += 3600.0
+    driver.see_same()
+
+    held = {d.verdict.word for d in driver.decided if d.action.kind in ("send", "refresh")}
+    assert held == {Word.PAUSED}
+
+
+def test_stopping_again_is_a_new_order() -> None:
+    """`koboshi stop` may be said twice, and --force after it."""
+    driver = at_prompt()
+    [stop] = admitted(driver.tell(OrderGiven(order=Order.STOP)))
+    driver.finish(stop, Ending.FAILED)
+
+    [again] = admitted(driver.tell(OrderGiven(order=Order.KILL)))
+
+    assert again == Stop(run=1, about="order2", ordered=True, force=True)
+
+
+def test_force_does_not_wait_for_other_hands() -> None:
+    """A message under way may take minutes."""
+    driver = at_prompt()
+    driver.tell(send("hello"))
+
+    assert admitted(driver.tell(OrderGiven(order=Order.STOP))) == []
+    assert len(admitted(driver.tell(OrderGiven(order=Order.KILL)))) == 1
+
+
+def test_a_start_lifts_the_stop() -> None:
+    """The next START is a run as wanted as the first."""
+    driver = at_prompt()
+    [stop] = admitted(driver.tell(OrderGiven(order=Order.STOP)))
+    driver.tell(RunExited(run=1, code=0))
+    driver.finish(stop)
+
+    [start] = admitted(driver.tell(OrderGiven(order=Order.START)))
+
+    assert (start.kind, driver.view.halted) == ("start", None)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_message_is_typed_once_at_the_prompt(mode: Mode) -> None:
+    """Whatever the mode: the words are a person's own."""
+    driver = at_prompt(mode)
+
+    [first] = admitted(driver.tell(send("run the tests")))
+    assert first == Send(run=1, text="run the tests", about="message1", ordered=True)
+    driver.finish(first)
+
+    assert driver.view.outbox == ()
+    assert driver.view.tally.nudges == 0
+    assert admitted(driver.tell(Ticked())) == []
+
+
+def test_two_messages_go_in_one_after_the_other_without_a_cooldown() -> None:
+    """The cooldown is for what koboshi says by itself."""
+    driver = at_prompt()
+    [first] = admitted(driver.tell(send("same words")))
+    assert admitted(driver.tell(send("same words"))) == []
+    driver.finish(first)
+
+    assert [a.key for a in admitted(tuple(driver.decided))] == ["1.message1", "1.message2"]
+
+
+@pytest.mark.parametrize(
+    "shown", [asking(), reading(Status.WORKING), reading(Status.UNKNOWN), reading(Status.LIMITED)]
+)
+def test_a_message_waits_for_the_prompt(shown: object) -> None:
+    """Text typed into an open dialog approves it."""
+    driver = at_prompt()
+    driver.see(shown)  # type: ignore[arg-type]
+    assert admitted(driver.tell(send("go on"))) == []
+
+    waited = admitted(driver.see(reading(Status.IDLE)))
+
+    assert [action.kind for action in waited] == ["send"]
+
+
+def test_a_message_for_now_goes_in_while_a_turn_runs_but_never_into_a_dialog() -> None:
+    """The CLI queues it."""
+    driver = at_prompt()
+    driver.see(asking())
+    assert admitted(driver.tell(send("stop that", at_once=True))) == []
+    [sent] = admitted(driver.see(reading(Status.WORKING)))
+
+    assert sent == Send(run=1, text="stop that", about="message1", ordered=True, at_once=True)
+
+
+def test_a_half_typed_line_holds_a_message_up() -> None:
+    """It would be glued to the person's words."""
+    driver = at_prompt()
+    driver.see(reading(Status.IDLE, draft="please als"))
+
+    [decision] = driver.tell(send("go on"))
+
+    assert (decision.verdict.word, len(driver.view.outbox)) == (Word.PERSON, 1)
+
+
+@pytest.mark.parametrize(("ending", "left"), [(Ending.FAILED, 0), (Ending.SKIPPED, 1)])
+def test_a_message_in_doubt_is_not_said_again_a_skipped_one_is(ending: Ending, left: int) -> None:
+    """Twice the same order is worse than none."""
+    driver = at_prompt()
+    [sent] = admitted(driver.tell(send("deploy")))
+    driver.finish(sent, ending)
+
+    assert len(driver.view.outbox) == left
+
+
+def test_a_stop_drops_what_was_not_said() -> None:
+    """A run that is started days later is not greeted with it."""
+    driver = at_prompt()
+    driver.see(reading(Status.WORKING))
+    driver.tell(send("go on"))
+    driver.tell(OrderGiven(order=Order.STOP))
+
+    assert driver.view.outbox == ()
