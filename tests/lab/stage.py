@@ -62,6 +62,7 @@ class Stage:
         LEFT.sockets.add(socket)
         self._host = TmuxHost(socket=socket, state_dir=home.folder / "state")
         self._place: Place | None = None
+        self._runs = 0
 
     # -- starting and ending -------------------------------------------------------------------
 
@@ -126,7 +127,9 @@ class Stage:
             self._loop.close()
 
     def _begin(self, argv: tuple[str, ...], until: Status | None, seconds: float) -> Look:
-        launch = Launch(agent=self.home.cli, run=1, argv=argv, cwd=str(self.home.cwd))
+        self._runs += 1
+        cwd = str(self.home.cwd)
+        launch = Launch(agent=self.home.cli, run=self._runs, argv=argv, cwd=cwd)
         self._place = self._loop.run(self._host.start(launch))
         if until is None:
             return self.look()
