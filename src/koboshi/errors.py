@@ -5,6 +5,7 @@
     KoboshiError
     ├── InputError          what a person gave us cannot be used (exit code 2)
     │   ├── FileUnreadable
+    │   ├── ManifestBroken
     │   ├── UnknownAgent
     │   └── UnknownRule
     ├── JournalError        the record on disk cannot be used (exit code 3)
@@ -43,6 +44,14 @@ class InputError(KoboshiError):
 
 class FileUnreadable(InputError):
     """the file cannot be read"""
+
+
+class ManifestBroken(InputError):
+    """the manifest cannot be used"""
+
+    def __init__(self, complaints: tuple[str, ...]) -> None:
+        super().__init__("\n".join(complaints))
+        self.complaints = complaints  #: each with its line and its key
 
 
 class UnknownAgent(InputError):

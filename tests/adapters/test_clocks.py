@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+import zoneinfo
 
 import pytest
 from hypothesis import given
@@ -35,6 +36,21 @@ def at(text: str) -> float:
         ("Nov 18th, 2026 7:34 AM (UTC)", "2026-11-15T08:00+00:00", "2026-11-18T07:34+00:00"),
         ("November 18 at 2pm (UTC)", "2026-11-15T08:00+00:00", "2026-11-18T14:00+00:00"),
         ("15:30 (Asia/Kolkata)", "2025-11-15T08:00+00:00", "2025-11-15T15:30+05:30"),
+        ("3am (America/New_York)", "2025-11-15T02:00-05:00", "2025-11-15T03:00-05:00"),
+        ("at 3am (UTC)", "2025-11-15T20:00+00:00", "2025-11-16T03:00+00:00"),
+        ("Feb 17 at 2pm (Asia/Seoul)", "2026-02-15T08:00+00:00", "2026-02-17T14:00+09:00"),
+        ("Monday at 12:00 AM (UTC)", "2025-11-15T08:00+00:00", "2025-11-17T00:00+00:00"),
+        ("Sat, 9am (UTC)", "2025-11-15T08:00+00:00", "2025-11-15T09:00+00:00"),
+        ("Thu 9am (Asia/Tokyo)", "2025-11-15T08:00+00:00", "2025-11-20T09:00+09:00"),
+        ("00:05 (UTC)", "2025-11-15T23:50+00:00", "2025-11-16T00:05+00:00"),
+        ("23:59 (UTC)", "2025-11-15T23:50+00:00", "2025-11-15T23:59+00:00"),
+        # 2:30 comes twice in Berlin that night, and not at all in the other one.
+        ("2:30am (Europe/Berlin)", "2025-10-26T00:10+00:00", "2025-10-26T00:30+00:00"),
+        ("2:30am (Europe/Berlin)", "2025-10-26T01:20+00:00", "2025-10-26T01:30+00:00"),
+        ("3:00am (Europe/Berlin)", "2025-03-30T00:50+00:00", "2025-03-30T01:00+00:00"),
+        # Half-hour zones, and one that is a day ahead.
+        ("9:15am (Australia/Adelaide)", "2026-01-01T22:00+00:00", "2026-01-02T09:15+10:30"),
+        ("Jan 1, 12am (Pacific/Kiritimati)", "2025-12-31T09:00+00:00", "2026-01-01T00:00+14:00"),
         ("in 2 hours", "2025-11-15T08:00+00:00", "2025-11-15T10:00+00:00"),
         ("3 days 4 hours 9 minutes.", "2025-11-15T08:00+00:00", "2025-11-18T12:09+00:00"),
         # The night clocks go forward, and the night they go back, in Berlin.
@@ -97,3 +113,75 @@ def test_without_the_moment_of_the_look_there_is_no_instant() -> None:
 def test_no_text_and_no_moment_raises(text: str, utc: float) -> None:
     """Also not at the ends of the calendar."""
     reset_instant(text, utc)
+
+
+ZONES = st.sampled_from(
+    (
+        "UTC",
+        "Asia/Tokyo",
+        "Asia/Kolkata",
+        "Europe/Berlin",
+        "America/New_York",
+        "America/St_Johns",
+        "Australia/Lord_Howe",
+        "Pacific/Chatham",
+        "America/Sao_Paulo",
+    )
+)
+#: From 2024 to 2030, in whole minutes.
+MOMENTS = st.integers(1_704_067_200 // 60, 1_893_456_000 // 60).map(lambda minutes: minutes * 60)
+
+
+def spelled(moment: dt.datetime, form: str) -> str:
+    """The moment as a CLI prints it."""
+    clock = f"{moment:%I:%M}".lstrip("0") + f"{moment:%p}".lower()
+    zone = getattr(moment.tzinfo, "key", "UTC")
+    match form:
+        case "clock":
+            return f"{clock} ({zone})"
+        case "24h":
+            return f"{moment:%H:%M} ({zone})"
+        case "date":
+            return f"{moment:%b} {moment.day}, {clock} ({zone})"
+        case "codex":
+            ends = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
+            day = f"{moment.day}{ends.get(moment.day, 'th')}"
+            return f"{moment:%b} {day}, {moment.year} {clock[:-2]} {moment:%p} ({zone})"
+        case _:
+            raise AssertionError(form)
+
+
+@given(
+    reset=MOMENTS,
+    zone=ZONES,
+    form=st.sampled_from(("clock", "24h")),
+    before=st.integers(0, 10 * 3600),
+)
+def test_a_printed_clock_gives_the_reset_back(
+    reset: int, zone: str, form: str, before: int
+) -> None:
+    """Up to ten hours before it; an hour that comes twice may be either of the two."""
+    moment = dt.datetime.fromtimestamp(reset, zoneinfo.ZoneInfo(zone))
+
+    read = reset_instant(spelled(moment, form), float(reset - before))
+
+    assert read is not None
+    again = dt.datetime.fromtimestamp(read, zoneinfo.ZoneInfo(zone))
+    assert (again.date(), again.hour, again.minute) == (moment.date(), moment.hour, moment.minute)
+
+
+@given(
+    reset=MOMENTS,
+    zone=ZONES,
+    form=st.sampled_from(("date", "codex")),
+    before=st.integers(0, 90 * 86400),
+)
+def test_a_printed_date_gives_the_reset_back(reset: int, zone: str, form: str, before: int) -> None:
+    """Also over the end of a year."""
+    moment = dt.datetime.fromtimestamp(reset, zoneinfo.ZoneInfo(zone))
+
+    read = reset_instant(spelled(moment, form), float(reset - before))
+
+    assert read is not None
+    again = dt.datetime.fromtimestamp(read, zoneinfo.ZoneInfo(zone))
+    assert (again.date(), again.hour, again.minute) == (moment.date(), moment.hour, moment.minute)

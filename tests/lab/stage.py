@@ -226,7 +226,12 @@ class Stage:
         if ready.reading.status not in AT_PROMPT or ready.reading.prompt or ready.reading.draft:
             self._fail(ready, "an empty prompt to type at")
         self._type(Text(text=text))
-        self.wait(lambda look: bare(look.reading.draft) == bare(text), f"draft {text!r}")
+        self.wait(
+            lambda look: (
+                bare(look.reading.draft) == bare(text) and look.reading.reason != "menu_differs"
+            ),
+            f"draft {text!r}",
+        )
         time.sleep(SETTLE)
         self._enter(text)
 

@@ -196,7 +196,5 @@ def test_an_untrusted_folder_is_a_question_of_trust(stages: Stages, part: Part) 
     assert {Meaning.ONCE, Meaning.NO} <= set(look.meanings)
     assert look.prompt.selected is not None
 
-    if part is CODEX:  # see test_codex.py
-        return
     stage.answer(Meaning.ONCE)
     stage.wait_status(Status.IDLE)

@@ -26,14 +26,10 @@ def case(name: str, reason: str) -> object:
 @pytest.mark.parametrize(
     "folder",
     [
-        case("claude-plan-empty-2.1.197", "a dialog without a footer is unknown"),
-        case("claude-plan-empty-2.1.325", "a dialog without a footer is unknown"),
         case("claude-auto-notice", "a notice of the program is taken for half an answer"),
         case("claude-413-2.1.197", "an error without colour is taken for an answer"),
         case("gemini-ask-user", "options whose numbers have two spaces after them are none"),
         case("opencode-retrying", "a retry that is under way has lost its time, and its error"),
-        case("gemini-queued", "a message that waits to be sent is taken for idle"),
-        case("opencode-refused", "a turn that a person refused is taken for failed"),
     ],
 )
 def test_a_screen_that_was_read_wrongly(folder: Path) -> None:

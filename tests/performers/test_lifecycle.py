@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from koboshi.adapters.scripted import ScriptedAdapter
 from koboshi.core.actions import ACTION_KINDS, Escalate, Notify, Refresh, Start, Stop
 from koboshi.core.events import Ending, Origin, Outcome, RunStarted, Severity
 from koboshi.errors import HostError
-from koboshi.hosts.base import Keystroke, Place
+from koboshi.hosts.base import Keystroke, Launch, Place
 from koboshi.performers import PERFORMERS
 from koboshi.scripted.behaviour import Done, Script, Work
 from tests.performers.benches import ASK, Bench
@@ -167,6 +168,46 @@ def test_a_run_is_started_and_told_of(action: Start, word: str) -> None:
     assert bench.hands.place is not None
     assert (bench.hands.place.run, bench.marks) == (2, ["2.start0"])
     assert [p.run for p in bench.run(bench.host.find("a"))] == [2]
+
+
+def test_a_run_is_started_with_what_keeps_it_supervisable() -> None:
+    """Its variables are the adapter's; a session that the CLI picks is not made up."""
+    bench = Bench()
+    bench.agent.end(9)
+    bench.hands.adapter = Strict()
+    launches: list[Launch] = []
+    begin = bench.host.start
+
+    async def seen(launch: Launch) -> Place:
+        launches.append(launch)
+        return await begin(launch)
+
+    bench.host.start = seen  # type: ignore[method-assign]
+    bench.perform(FRESH)
+
+    assert [launch.env for launch in launches] == [{"A": "1"}]
+    assert [body.session for body in bench.told if isinstance(body, RunStarted)] == [""]
+
+
+def test_in_a_users_pane_the_variables_are_typed_too() -> None:
+    """By `env`, which every shell can start."""
+    bench = in_a_pane()
+    bench.hands.adapter = Strict()
+    bench.perform(RESUME)
+
+    assert bench.sent[0] == "'env A=1 scripted --resume s1'"
+
+
+class Strict(ScriptedAdapter):
+    """A CLI that needs a variable, and picks its own session."""
+
+    def env(self, program: tuple[str, ...]) -> dict[str, str]:  # noqa: ARG002
+        """One."""
+        return {"A": "1"}
+
+    def session_at_start(self, *, program: tuple[str, ...], session: str) -> str:  # noqa: ARG002
+        """Not known."""
+        return ""
 
 
 class _Starting:

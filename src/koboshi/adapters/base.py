@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt, Reading
 
@@ -32,6 +34,15 @@ SHELLS = frozenset(
 )
 
 
+#: Programs that show files: while one is in the foreground, the screen is not the agent's.
+VIEWERS = frozenset(
+    {
+        *("less", "more", "most", "man", "bat", "cat", "tail", "view", "vi", "vim", "nvim"),
+        *("nano", "emacs", "helix", "hx", "micro", "kak", "htop", "top", "watch"),
+    }
+)
+
+
 class Adapter(Protocol):
     """Knowledge about one CLI."""
 
@@ -47,6 +58,36 @@ class Adapter(Protocol):
 
     def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
         """How a run is started that goes on where the session ended."""
+        ...
+
+    def continue_argv(self, *, program: tuple[str, ...]) -> tuple[str, ...]:
+        """How a run is started that goes on with the last session of its folder."""
+        ...
+
+    def headless_argv(
+        self, *, program: tuple[str, ...], prompt: str, session: str | None = None
+    ) -> tuple[str, ...]:
+        """How one prompt is run without a terminal; that session goes on where one is named."""
+        ...
+
+    def session_at_start(self, *, program: tuple[str, ...], session: str) -> str:
+        """The id that `argv` with that session begins; empty: the CLI picks one by itself."""
+        ...
+
+    def env(self, program: tuple[str, ...]) -> Mapping[str, str]:
+        """Variables that keep a run supervisable, but for those the program's words set."""
+        ...
+
+    def interrupt_keys(self) -> tuple[str, ...]:
+        """The keys that end a turn; empty: none are known.
+
+        Each is pressed for itself, `submit_pause` apart: two Escapes at once are another key.
+        """
+        ...
+
+    @property
+    def submit_pause(self) -> float:
+        """Seconds to wait between a paste and Enter."""
         ...
 
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:

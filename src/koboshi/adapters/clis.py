@@ -2,37 +2,81 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from . import starting
 from .grammar import load, read_screen
 from .grammar.answers import keys_to_choose
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt, Reading
 
+    from .grammar.manifests import Manifest
+
 
 class CliAdapter:
-    """Knowledge about one CLI, most of it in its manifest."""
+    """Knowledge about one CLI, most of it in its manifest.
+
+    `override` is the user's own manifest, `version` what the CLI printed when it was asked.
+    """
 
     name: str = ""
     #: Exit codes that somebody meant: a typed exit, or an asked-for end by a signal.
     clean_codes: ClassVar[frozenset[int]] = frozenset({0})
 
-    def __init__(self, override_text: str | None = None) -> None:
-        self._manifest = load(self.name, override_text)
+    def __init__(self, override: str | None = None, version: str = "") -> None:
+        self._manifest = load(self.name, override, version)
+        self._version = version
+
+    @property
+    def manifest(self) -> Manifest:
+        """What it reads and starts by."""
+        return self._manifest
 
     def read(self, seen: ScreenSeen) -> Reading:
         """What that screen shows."""
-        return read_screen(self._manifest, seen)
+        reading = read_screen(self._manifest, seen)
+        strange = self._manifest.strange_version
+        return replace(reading, evidence=(*reading.evidence, strange)) if strange else reading
 
-    def argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:  # noqa: ARG002
-        """A fresh run is the program itself."""
-        return program
+    def argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
+        """A fresh run, under that session id where the CLI takes one."""
+        return starting.fresh_argv(self._manifest.start, program, session, self._version)
 
-    def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:  # noqa: ARG002
-        """Without a way to resume a run starts afresh."""
-        return program
+    def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
+        """A run that goes on where the session ended; without an id, with the last one."""
+        return starting.resumed_argv(self._manifest.start, program, session, self._version)
+
+    def continue_argv(self, *, program: tuple[str, ...]) -> tuple[str, ...]:
+        """A run that goes on with the last session of its folder."""
+        return starting.continued_argv(self._manifest.start, program, self._version)
+
+    def headless_argv(
+        self, *, program: tuple[str, ...], prompt: str, session: str | None = None
+    ) -> tuple[str, ...]:
+        """One prompt without a terminal, its events printed as JSON."""
+        return starting.headless_argv(self._manifest.start, program, prompt, session)
+
+    def session_at_start(self, *, program: tuple[str, ...], session: str) -> str:
+        """The id that a fresh run has; empty: the CLI picks one by itself."""
+        return starting.session_at_start(self._manifest.start, program, session, self._version)
+
+    def env(self, program: tuple[str, ...]) -> Mapping[str, str]:
+        """Variables that keep a run supervisable, but for those the program's words set."""
+        return starting.missing_env(self._manifest.start, program)
+
+    def interrupt_keys(self) -> tuple[str, ...]:
+        """The keys that end a turn."""
+        return self._manifest.interrupt
+
+    @property
+    def submit_pause(self) -> float:
+        """Seconds to wait between a paste and Enter."""
+        return self._manifest.pause
 
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:
         """The digit of the option of that meaning, or the way to it; None: there is none."""

@@ -1,6 +1,7 @@
 """Reset times as CLIs print them, as instants.
 
-`9:58am (UTC)`, `Nov 18, 9:58am (Asia/Tokyo)`, `Nov 18th, 2026 7:34 AM`, `15:30`, `in 2 hours`.
+`9:58am (UTC)`, `Nov 18, 9:58am (Asia/Tokyo)`, `Nov 18th, 2026 7:34 AM`, `15:30`, `Monday at 3am`,
+`in 2 hours`.
 A time without a zone is the agent's local time: agents run on the machine koboshi runs on.
 """
 
@@ -12,7 +13,9 @@ import zoneinfo
 from functools import lru_cache
 
 _TIME = re.compile(
-    r"^(?:at )?(?:(?P<month>[A-Z][a-z]{2})[a-z]{0,6} (?P<day>\d{1,2})(?:st|nd|rd|th)?"
+    r"^(?:at )?(?:(?P<weekday>(?:mon|tues?|wed(?:nes)?|thur?s?|fri|sat(?:ur)?|sun)(?:day)?),? "
+    r"(?:at )?)?"
+    r"(?:(?P<month>[A-Z][a-z]{2})[a-z]{0,6} (?P<day>\d{1,2})(?:st|nd|rd|th)?"
     r"(?:,? (?P<year>\d{4}))?(?:, | at | ))?"
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?::(?P<second>\d{2}))? ?(?P<half>[ap]\.?m\b\.?)?"
     r"(?: ?\(?(?P<zone>(?:[A-Z][A-Za-z_]{2,32}/[A-Za-z0-9_+/-]{1,32})|UTC|GMT|Z)\)?)?\.?$",
@@ -26,7 +29,8 @@ _SPAN = re.compile(
     re.IGNORECASE,
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NOON = 12
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_NOON, _WEEK = 12, 7
 
 
 def reset_instant(text: str, utc: float | None) -> float | None:
@@ -47,13 +51,13 @@ def reset_instant(text: str, utc: float | None) -> float | None:
         return None
     try:
         look = dt.datetime.fromtimestamp(utc, zone)
-        days = (
-            _dated(found, look)
-            if found["month"]
-            else [look.date() + dt.timedelta(days=d) for d in (-1, 0, 1)]
-        )
         # Without a zone the moment is naive: `timestamp` then goes by the machine's own zone.
-        moments = [dt.datetime.combine(day, clock.replace(tzinfo=zone)).timestamp() for day in days]
+        # In the hour that clocks go back over, a time comes twice (`fold`).
+        moments = [
+            dt.datetime.combine(day, clock.replace(tzinfo=zone, fold=fold)).timestamp()
+            for day in _days(found, look)
+            for fold in (0, 1)
+        ]
     except (ValueError, OverflowError, OSError):
         return None
     # The line stays on the screen after the reset:
@@ -74,6 +78,18 @@ def _clock(found: re.Match[str]) -> dt.time | None:
         return dt.time(hour, minute, second)
     except ValueError:
         return None
+
+
+def _days(found: re.Match[str], look: dt.datetime) -> list[dt.date]:
+    """The days that may be meant."""
+    if found["month"]:
+        return _dated(found, look)
+    if found["weekday"]:
+        wanted = _WEEKDAYS.index(found["weekday"].lower()[:3])
+        # The weekday that comes: a weekly limit is told of up to seven days before.
+        ahead = (wanted - look.weekday()) % _WEEK
+        return [look.date() + dt.timedelta(days=ahead)]
+    return [look.date() + dt.timedelta(days=d) for d in (-1, 0, 1)]
 
 
 def _dated(found: re.Match[str], look: dt.datetime) -> list[dt.date]:

@@ -10,6 +10,8 @@ from .screens import read_gone
 from .text import rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt
 
@@ -38,6 +40,37 @@ class GenericAdapter:
     def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:  # noqa: ARG002
         """A program that is not known cannot resume: it starts afresh."""
         return program
+
+    def continue_argv(self, *, program: tuple[str, ...]) -> tuple[str, ...]:
+        """It starts afresh."""
+        return program
+
+    def headless_argv(
+        self,
+        *,
+        program: tuple[str, ...],
+        prompt: str,
+        session: str | None = None,  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """The prompt is its last word."""
+        return (*program, prompt)
+
+    def session_at_start(self, *, program: tuple[str, ...], session: str) -> str:  # noqa: ARG002
+        """Empty: it has no sessions."""
+        return ""
+
+    def env(self, program: tuple[str, ...]) -> Mapping[str, str]:  # noqa: ARG002
+        """None are known."""
+        return {}
+
+    def interrupt_keys(self) -> tuple[str, ...]:
+        """None are known."""
+        return ()
+
+    @property
+    def submit_pause(self) -> float:
+        """As long as any CLI needs."""
+        return 0.3
 
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:  # noqa: ARG002
         """No key is known to be right."""

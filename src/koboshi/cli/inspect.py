@@ -17,6 +17,7 @@ from .printing import plain, say, to_json
 if TYPE_CHECKING:
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Reading
+    from koboshi.store.manifests import Chosen
 
 _EPILOG = """\b
 Examples:
@@ -44,17 +45,32 @@ _JUNK_SHARE = 0.1  # of characters no terminal shows; more is not text
     help='Read {"agent": …, "screen": …} per line, write one reading per line.',
 )
 @click.option(
+    "--cli-version",
+    default="",
+    metavar="VERSION",
+    help="Of the CLI whose screen it is, as it prints it.",
+)
+@click.option(
     "--at", type=float, metavar="SECONDS", help="Epoch seconds of the look (for reset times)."
 )
 @click.argument("file", metavar="FILE|-", default="-")
-def inspect(*, agent: str | None, as_json: bool, jsonl: bool, at: float | None, file: str) -> None:
+def inspect(
+    *,
+    agent: str | None,
+    as_json: bool,
+    jsonl: bool,
+    cli_version: str,
+    at: float | None,
+    file: str,
+) -> None:
     """Say what the screen in FILE (or on stdin) shows: status, question, context, limit, error."""
     from koboshi.errors import InputError
 
     try:
-        clean = (
-            _inspect_lines(file, agent) if jsonl else _inspect_one(file, agent, at, as_json=as_json)
-        )
+        if jsonl:
+            clean = _inspect_lines(file, agent, cli_version)
+        else:
+            clean = _inspect_one(file, agent, cli_version, at, as_json=as_json)
     except InputError as error:
         _complain(str(error))
         clean = False
@@ -67,26 +83,40 @@ def inspect(*, agent: str | None, as_json: bool, jsonl: bool, at: float | None, 
         raise SystemExit(InputError.exit_code)
 
 
-def _inspect_one(file: str, agent: str | None, at: float | None, *, as_json: bool) -> bool:
-    from koboshi.adapters.registry import adapter, names
+def _inspect_one(
+    file: str, agent: str | None, version: str, at: float | None, *, as_json: bool
+) -> bool:
+    from koboshi.adapters.registry import names
     from koboshi.core.observations import ScreenSeen
     from koboshi.errors import InputError
 
     if agent is None:
         raise InputError(f"expected --agent NAME, one of {', '.join(names())}")
-    reader = adapter(agent)
+    chosen = _chosen(agent, version)
     drawn = _text(_read_all(file), _shown(file))
     text = _ESCAPES.sub("", drawn)
-    reading = reader.read(ScreenSeen(text=text, ansi=None if text == drawn else drawn, utc=at))
-    say(_json(reading) if as_json else describe(reading))
+    seen = ScreenSeen(text=text, ansi=None if text == drawn else drawn, utc=at)
+    reading = chosen.adapter.read(seen)
+    say(_json(reading, chosen.source) if as_json else describe(reading, chosen.source))
     sys.stdout.buffer.flush()
     return True
 
 
-def _inspect_lines(file: str, agent: str | None) -> bool:
+def _chosen(agent: str, version: str) -> Chosen:
+    """The adapter with the user's manifest; one that cannot be used is named, and ours is taken."""
+    from koboshi.store.manifests import adapter_in, config_dir
+
+    chosen = adapter_in(config_dir(), agent, version)
+    for wrong in chosen.complaints:
+        _complain(wrong)
+    return chosen
+
+
+def _inspect_lines(file: str, agent: str | None, version: str) -> bool:
     """Judge a line at a time; a bad one is named on stderr and the others go on."""
-    from koboshi.adapters.registry import adapter
     from koboshi.errors import InputError
+
+    readers: dict[tuple[str, str], Chosen] = {}
 
     clean, number = True, 0
     with _opened(file) as stream:
@@ -94,13 +124,16 @@ def _inspect_lines(file: str, agent: str | None) -> bool:
             if not line.strip():
                 continue
             try:
-                name, seen = _look(_record(line), agent)
-                reading = adapter(name).read(seen)
+                record = _record(line)
+                name, seen = _look(record, agent)
+                key = (name, _field(record, "agent_version", version))
+                chosen = readers[key] if key in readers else _chosen(*key)
+                reading = readers.setdefault(key, chosen).adapter.read(seen)
             except InputError as error:
                 _complain(f"{_shown(file)}, line {number}: {error}")
                 clean = False
                 continue
-            say(_json(reading))
+            say(_json(reading, chosen.source))
     sys.stdout.buffer.flush()
     if not number:
         raise InputError(f"{_shown(file)}: expected a JSON object per line, found nothing")
@@ -136,11 +169,14 @@ def contract(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _json(reading: Reading) -> str:
-    return to_json(contract(reading))
+def _json(reading: Reading, source: str) -> str:
+    from koboshi.store.manifests import BUILT_IN
+
+    own = {} if source == BUILT_IN else {"manifest": source}
+    return to_json(contract(reading) | own)
 
 
-def describe(reading: Reading) -> str:
+def describe(reading: Reading, source: str = "") -> str:
     """The reading for a person: a fact per line, labels in one column."""
     facts = [("status", f"{reading.status.value} ({reading.reason.replace('_', ' ')})")]
     if reading.prompt is not None:
@@ -166,6 +202,7 @@ def describe(reading: Reading) -> str:
         facts += [("error", reading.error.code + retry)]
     facts += [("draft", reading.draft)] if reading.draft else []
     facts += [("evidence", "\n".join(map(_short, reading.evidence)))] if reading.evidence else []
+    facts += [("manifest", source)] if source else []
     return "\n".join(_row(label, text) for label, text in facts)
 
 

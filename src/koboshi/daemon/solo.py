@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from koboshi.adapters.registry import adapter
+from koboshi.adapters.registry import has_manifest
 from koboshi.core.engine import World
 from koboshi.core.events import Context, Order, OrderGiven
 from koboshi.core.observations import ProcessGone
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.errors import HostError, PlaceGone
+from koboshi.hosts.probing import version_of
 from koboshi.performers import Program
 from koboshi.rules import BUILTIN
 from koboshi.sources.hookfile import HookFile
+from koboshi.store.manifests import adapter_in, config_dir
 from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import DiskShelf
 
@@ -27,6 +29,7 @@ from .runtime import AsyncioRuntime
 from .supervisor import Supervisor
 
 if TYPE_CHECKING:
+    from koboshi.adapters.base import Adapter
     from koboshi.hosts.base import Host
     from koboshi.store.journal import Journal
 
@@ -56,6 +59,17 @@ def start_first(supervisor: Supervisor) -> None:
         supervisor.take(OrderGiven(order=Order.START, by="owner"))
 
 
+async def _adapter(post: Post) -> Adapter:
+    """The adapter for the version that is about to run, with the user's manifest on top."""
+    program, version = post.program, ""
+    if has_manifest(post.agent_type):
+        version = await version_of(program.argv, env=program.env, cwd=program.cwd)
+    chosen = adapter_in(config_dir(), post.agent_type, version)
+    for wrong in chosen.complaints:
+        log.warning("manifest skipped", extra={"action": "manifest", "reason": wrong})
+    return chosen.adapter
+
+
 async def watch_over(
     post: Post,
     host: Host,
@@ -73,13 +87,14 @@ async def watch_over(
     with agent_lock(folder.parent / "lock"):
         runtime = AsyncioRuntime()
         context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
+        known = await _adapter(post)
         blank = World(view=View(context=context, settings=post.settings), rules=BUILTIN)
 
         def assemble(world: World, journal: Journal) -> Supervisor:
             return Supervisor(
                 world=world,
                 journal=journal,
-                adapter=adapter(post.agent_type),
+                adapter=known,
                 host=host,
                 program=post.program,
                 runtime=runtime,

@@ -105,6 +105,7 @@ async def start(action: Start, hands: Hands) -> Outcome:
         run=action.run,
         argv=argv,
         cwd=hands.program.cwd,
+        env=dict(hands.adapter.env(hands.program.argv)),
         base=hands.program.env,
     )
     started = await hands.host.start(launch)
@@ -124,6 +125,20 @@ def _command(action: Start, hands: Hands) -> tuple[str, ...]:
     return adapter.argv(program=program, session=action.session)
 
 
+def _typed_command(action: Start, hands: Hands) -> str:
+    """The command line for a shell, whichever it is: the variables go by `env`."""
+    given = hands.adapter.env(hands.program.argv)
+    env = ("env", *(f"{name}={value}" for name, value in given.items())) if given else ()
+    return shlex.join((*env, *_command(action, hands)))
+
+
+def _session(action: Start, hands: Hands) -> str:
+    """The session that the run has; empty where the CLI picks one that is not known yet."""
+    if action.origin is Origin.RESUMED:
+        return action.session
+    return hands.adapter.session_at_start(program=hands.program.argv, session=action.session)
+
+
 def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
     hands.place = place
     hands.tell(
@@ -132,7 +147,7 @@ def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
             origin=action.origin,
             place=place.id,
             pid=place.pid,
-            session=action.session,
+            session=_session(action, hands),
         )
     )
     return done(why)
@@ -140,7 +155,7 @@ def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
 
 async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcome:
     """In a pane the user had before: type the command, if the shell waits with an empty line."""
-    argv = _command(action, hands)
+    command = _typed_command(action, hands)
     hands.touch(action.key)
     glance = await hands.fresh_look()
     if glance.reading.status in AT_WORK:
@@ -150,7 +165,7 @@ async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcom
         raise Skipped("no shell is in the foreground")
     if not line_is_empty(glance.seen):
         raise Skipped("the shell's line is not empty")
-    await hands.paste(shlex.join(argv))
+    await hands.paste(command)
     return await _enter_command(action, hands, place)
 
 
@@ -166,7 +181,7 @@ def _on_line(glance: Glance, command: str) -> bool:
 
 async def _enter_command(action: Start, hands: Hands, place: Place) -> Outcome:
     """See the command on the shell's line, press Enter and see the agent come up."""
-    command = shlex.join(_command(action, hands))
+    command = _typed_command(action, hands)
     await hands.until(lambda g: _on_line(g, command), SHOWS)
     if not _on_line(await hands.patient_look(), command):
         return failed("the shell's line is not ours alone; not entered")
@@ -183,7 +198,7 @@ async def settle_start(action: Start, hands: Hands) -> Outcome:
         if not _ended(glance):
             moved = replace(hands.place, run=action.run)
             return _arrived(action, hands, moved, "in doubt; found running")
-        if _on_line(glance, shlex.join(_command(action, hands))):
+        if _on_line(glance, _typed_command(action, hands)):
             return await _enter_command(action, hands, hands.place)
         return skipped("in doubt; the shell is in the foreground")
     for place in await hands.host.find(hands.agent):

@@ -47,9 +47,15 @@ def _queues(reading: Reading) -> bool:
     return reading.status is Status.WORKING and reading.prompt is None and not reading.draft
 
 
-def _holds(glance: Glance, text: str) -> bool:
+def _is_in_box(glance: Glance, text: str) -> bool:
     reading = glance.reading
     return reading.prompt is None and bare(reading.draft) == bare(text)
+
+
+def _holds(glance: Glance, text: str) -> bool:
+    """Whether Enter would submit that text and nothing else."""
+    # A menu lags behind the text: Enter would run its entry, `/clear` for `/quit`.
+    return _is_in_box(glance, text) and glance.reading.reason != "menu_differs"
 
 
 async def submit(hands: Hands, text: str, *, at_once: bool = False) -> Outcome:
@@ -60,6 +66,8 @@ async def submit(hands: Hands, text: str, *, at_once: bool = False) -> Outcome:
     if not (ready(reading) or (at_once and _queues(reading))):
         raise Skipped("not at an empty prompt")
     await hands.paste(text)
+    # Gemini swallows an Enter that comes at once, and Codex takes it for a part of the paste.
+    await hands.sleep(hands.adapter.submit_pause)
     if await hands.until(lambda g: _holds(g, text), SHOWS) is None:
         await _take_back(hands, text)
         return failed("the text did not show in the box; not submitted")
@@ -79,7 +87,7 @@ async def _enter(hands: Hands, text: str) -> Outcome:
 
 async def _take_back(hands: Hands, text: str) -> None:
     """Clear the box if what stands in it is ours alone."""
-    if _holds(await hands.patient_look(), text):
+    if _is_in_box(await hands.patient_look(), text):
         await hands.keys(("C-u",))
 
 

@@ -13,11 +13,3 @@ class ClaudeAdapter(CliAdapter):
     name = "claude"
     # 0: /exit, Ctrl-C twice, SIGINT. 143 and 129: SIGTERM and SIGHUP, after its own clean-up.
     clean_codes: ClassVar[frozenset[int]] = frozenset({0, 129, 143})
-
-    def argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
-        """A fresh run, under the session id that it can be resumed by."""
-        return (*program, "--session-id", session)
-
-    def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
-        """A run that goes on where the session ended; it keeps the id."""
-        return (*program, "--resume", session)

@@ -13,7 +13,3 @@ class CodexAdapter(CliAdapter):
     """
 
     name = "codex"
-
-    def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
-        """A run that goes on where the session ended."""
-        return (*program, "resume", session)

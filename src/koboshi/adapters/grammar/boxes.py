@@ -96,12 +96,21 @@ def _after_caret(manifest: Manifest, frame: Frame) -> Box | None:
         if _ROUND_FOOT.match(rows[top]):
             return _rounded(grammar, frame, top)
         if grammar.caret.match(rows[top]):
+            if _is_list(manifest, rows, top):
+                return None  # what is left of a dialog whose other rows are not drawn yet
             return _made(grammar, frame, top - 1, _draft_rows(grammar, rows, top))
         if rows[top] and not grammar.below.match(rows[top]):
             return None
         if rows[top] and manifest.dialog.hint.search(rows[top]):
             return None  # the caret above is a dialog's mark
     return None
+
+
+def _is_list(manifest: Manifest, rows: list[str], top: int) -> bool:
+    """Whether the caret marks the first of two numbered rows."""
+    option = manifest.dialog.option
+    below = rows[top + 1].strip() if top + 1 < len(rows) else ""
+    return option.match(rows[top]) is not None and below.startswith("2. ")
 
 
 def _draft_rows(grammar: BoxGrammar, rows: list[str], top: int) -> list[str]:

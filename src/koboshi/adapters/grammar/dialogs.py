@@ -31,6 +31,7 @@ _SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>[^.!?]{3,400}[?？])(?= |$)"
 _ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
 _MOST_ROWS = 200
 _PROSE_EDGE = 6  # columns at the right that a wrapped row may leave free
+_MARGIN = 2  # columns before a dialog's own rows
 _FEW_ROWS = 3  # below the list where no row names keys
 
 
@@ -83,6 +84,7 @@ def _with_options(
             return None  # without numbers only the margin tells that list and hint are of one frame
     hint_text = view.rows[hint].strip() if hint is not None else ""
     kind, sign = _kind(grammar, body, question, listed.texts, hint_text)
+    keys = ("",) * len(listed.keys) if grammar.picks.search(hint_text) else listed.keys
     refused = grammar.refusal is NEVER or any(map(grammar.refusal.search, listed.texts))
     if _is_quoted(grammar, view, listed, top, kind) or (
         kind is PromptKind.PERMISSION and not refused
@@ -93,7 +95,7 @@ def _with_options(
         question=question,
         options=tuple(
             Option(text=text, meaning=_meaning(grammar, kind, text), key=key)
-            for text, key in zip(listed.texts, listed.keys, strict=True)
+            for text, key in zip(listed.texts, keys, strict=True)
         ),
         selected=listed.selected,
         # Scrolled so far that its top is gone, what is left may be the end of somebody's text.
@@ -241,7 +243,8 @@ def _gap_above(grammar: DialogGrammar, view: View, first: int) -> int:
 
 
 def _is_known(grammar: DialogGrammar, rows: list[str]) -> bool:
-    title = next((row.strip() for row in rows if row and not grammar.aside.match(row)), "")
+    row = next((row for row in rows if row and not grammar.aside.match(row)), "")
+    title = row.strip() if _indent(row) <= _MARGIN else ""  # deeper is what a tool printed
     asked = (sign for sign in grammar.kinds if sign.where == "question")
     return any(sign.pattern.search(title) for sign in asked)
 

@@ -8,14 +8,20 @@ the name with the line it matched.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from typing import Any
 
+from koboshi.adapters.versions import within
 from koboshi.core.readings import Meaning, PromptKind, Status
+from koboshi.errors import ManifestBroken
 
+from .merging import for_version, merged, tables
+from .schemas import complaints, line_of
+from .starts import StartGrammar, read_start
+
+_PAUSE = 0.3  # seconds: enough for every CLI that was tried
 Pattern = re.Pattern[str]
 NEVER = re.compile(r"(?!)")
 
@@ -30,6 +36,7 @@ class Sign:
     code: str = ""  #: of the error, where the text names none
     coloured: bool = False  #: counts only in colour, where colours are known
     faint: str = ""  #: a part of it that the program draws faint; an agent cannot
+    above: Pattern | None = None  #: what the row above it must look like
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +48,8 @@ class BoxGrammar:
     rule: Pattern = NEVER
     below: Pattern = NEVER  #: what a row under a `caret` box may look like
     placeholder: Pattern = NEVER
+    alone: Pattern = NEVER  #: rows above a box that is drawn before it takes text
+    menu: Pattern = NEVER  #: an entry of the menu of commands; the first one is what Enter runs
     first_gap: bool = False  #: the first blank row ends a `caret` box, not the last one
     most_below: int = 45  #: rows: a menu may be as high as the screen
 
@@ -97,6 +106,7 @@ class DialogGrammar:
     option: Pattern = NEVER  #: groups mark, number, text
     hint: Pattern = NEVER  #: the row that says which keys it takes
     hintless: Pattern = NEVER  #: questions that come without one
+    picks: Pattern = NEVER  #: a hint under which a digit selects and does not choose
     refusal: Pattern = NEVER  #: an option that a whole list about a permission has
     after: Pattern = NEVER  #: what may stand below it
     foreign: Pattern = NEVER  #: rows of a transcript: a dialog that holds one is torn
@@ -128,6 +138,10 @@ class Manifest:
     title_idle: Pattern = NEVER  #: only where a running turn always changes it
     signs: dict[str, tuple[Sign, ...]] = field(default_factory=dict)
     words: dict[str, str] = field(default_factory=dict)
+    pause: float = 0.0  #: seconds between a paste and Enter
+    interrupt: tuple[str, ...] = ()  #: keys that end a turn
+    start: StartGrammar = field(default_factory=StartGrammar)
+    strange_version: str = ""  #: evidence that this version was not tested; empty: it was
 
     def sign(self, where: str) -> tuple[Sign, ...]:
         """The patterns for that place, in the order they are tried."""
@@ -135,18 +149,44 @@ class Manifest:
 
 
 @lru_cache(maxsize=32)
-def load(name: str, override_text: str | None = None) -> Manifest:
-    """The manifest of that name, or the user's own text of it."""
-    if override_text is None:
-        folder = resources.files(f"koboshi.adapters.{name}")
-        override_text = folder.joinpath("manifest.toml").read_text("utf-8")
-    return parse(override_text)
+def load(name: str, override: str | None = None, version: str = "") -> Manifest:
+    """The manifest of that CLI in that version, with the user's own text of it on top.
+
+    ManifestBroken when the user's text cannot be used.
+    """
+    folder = resources.files(f"koboshi.adapters.{name}")
+    raw = tables(folder.joinpath("manifest.toml").read_text("utf-8"))
+    if override is not None:
+        raw = merged(raw, _checked(override))
+    try:
+        return made(for_version(raw, version), version)
+    except (KeyError, TypeError, ValueError, re.error) as error:
+        missing = f"expected the key {error}" if isinstance(error, KeyError) else str(error)
+        raise ManifestBroken((missing,)) from error
 
 
-def parse(text: str) -> Manifest:
-    """A manifest from TOML; KeyError, re.error or ValueError when it is not one."""
-    raw = tomllib.loads(text)
+def _checked(text: str) -> dict[str, Any]:
+    """The user's tables, if all that they say can be understood."""
+    try:
+        raw = tables(text)
+    except ValueError as error:
+        raise ManifestBroken((f"not TOML: {error}",)) from error
+    found = complaints(raw)
+    if found:
+        lines = (line_of(text, key) for key, _ in found)
+        where = (f"line {line}, " if line else "" for line in lines)
+        told = (
+            f"{place}key '{key}': {wrong}" for place, (key, wrong) in zip(where, found, strict=True)
+        )
+        raise ManifestBroken(tuple(told))
+    return raw
+
+
+def made(raw: dict[str, Any], version: str = "") -> Manifest:
+    """A manifest from its tables; KeyError, re.error or ValueError when they are not one."""
     titles = raw.get("title", {})
+    typing = raw.get("typing", {})
+    known = within(version, raw["versions"])
     return Manifest(
         name=raw["name"],
         versions=raw["versions"],
@@ -159,6 +199,12 @@ def parse(text: str) -> Manifest:
         title_asking=re.compile(titles["asking"]) if "asking" in titles else NEVER,
         signs={place: tuple(map(_sign, rows)) for place, rows in raw.get("signs", {}).items()},
         words=raw.get("words", {}),
+        pause=float(typing.get("pause", _PAUSE)),
+        interrupt=tuple(typing.get("interrupt", ())),
+        start=read_start(raw.get("start", {})),
+        strange_version=f"version: {version} is outside the tested range {raw['versions']}"
+        if known is False
+        else "",
     )
 
 
@@ -176,6 +222,7 @@ def _sign(raw: dict[str, Any]) -> Sign:
         code=raw.get("code", ""),
         coloured=raw.get("coloured", False),
         faint=raw.get("faint", ""),
+        above=re.compile(raw["above"]) if "above" in raw else None,
     )
 
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from koboshi.adapters.base import VIEWERS
 from koboshi.adapters.clocks import reset_instant
-from koboshi.core.readings import ApiError, Limit, Prompt, PromptKind, Reading, Status
+from koboshi.core.readings import ApiError, ContextUse, Limit, Prompt, PromptKind, Reading, Status
 
 from . import turns
 from .boxes import find_box
 from .dialogs import read_dialog
 from .exits import is_prompt, read_gone
 from .frames import Frame
+from .manifests import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +45,9 @@ def read_screen(manifest: Manifest, seen: ScreenSeen) -> Reading:
         return _made(Status.GONE, gone[0], (gone[1],), frame.rows)
     if not frame.rows:
         return Reading(status=Status.STARTING, reason="blank_screen")
+    if frame.seen.command in VIEWERS:
+        shown = f"in the foreground: {frame.seen.command}"
+        return _made(Status.UNKNOWN, "other_program", (shown,), frame.rows)
     hidden = _hidden(manifest, frame)
     if hidden is not None:
         return hidden
@@ -103,7 +108,12 @@ def _at_box(manifest: Manifest, frame: Frame, box: Box) -> Reading:
     notices = turns.notices(frame, box)
     context, where = turns.context(manifest, notices)
     reading = _judged(manifest, frame, box, blocks, notices)
-    evidence = (*reading.evidence, where) if where else reading.evidence
+    if context is None and reading.reason == "context_full":
+        context = ContextUse(used=100.0)  # no number is shown, and none is needed
+    entry = turns.other_entry(manifest, frame, box)
+    if entry and reading.status is Status.IDLE:
+        reading = replace(reading, reason="menu_differs", evidence=(f"menu: {entry}",))
+    evidence = tuple(dict.fromkeys((*reading.evidence, *([where] if where else ()))))
     return replace(
         reading,
         evidence=tuple(row[:_EVIDENCE_WIDTH] for row in evidence),
@@ -132,7 +142,18 @@ def _judged(
         return Reading(
             status=Status.UNKNOWN, reason="dialog_not_seen", evidence=(f"title: {title}",)
         )
+    if _is_before_header(manifest, frame, box):
+        return Reading(
+            status=Status.STARTING, reason="no_header_yet", evidence=(frame.rows[-1].strip(),)
+        )
     return _resting(manifest, frame, blocks, notices)
+
+
+def _is_before_header(manifest: Manifest, frame: Frame, box: Box) -> bool:
+    """Whether the box stands alone, as it does before what a start prints first."""
+    if manifest.box.alone is NEVER or len(frame.rows) >= frame.seen.rows:
+        return False
+    return all(not row or manifest.box.alone.match(row) for row in frame.rows[: max(box.top, 0)])
 
 
 def _resting(manifest: Manifest, frame: Frame, blocks: list[Block], notices: list[str]) -> Reading:
@@ -157,12 +178,18 @@ def _resting(manifest: Manifest, frame: Frame, blocks: list[Block], notices: lis
         )
     ready = turns.first_match(manifest.sign("ready"), notices)
     growing = turns.still_open(manifest, blocks, frame)
-    if growing and ready is None and not manifest.title_idle.search(frame.seen.title):
+    if growing and ready is None and not _title_rests(manifest, frame, notices):
         return Reading(
             status=Status.UNKNOWN, reason="answer_without_end", evidence=(growing.strip(),)
         )
     evidence = ready.evidence if ready else line.strip()
     return Reading(status=Status.IDLE, reason="at_prompt", evidence=(evidence,) if evidence else ())
+
+
+def _title_rests(manifest: Manifest, frame: Frame, notices: list[str]) -> bool:
+    """Whether the title says that no turn runs; a version that sets none says nothing by it."""
+    untitled = turns.first_match(manifest.sign("untitled"), notices) is not None
+    return not untitled and manifest.title_idle.search(frame.seen.title) is not None
 
 
 def _limit(found: Match | None, frame: Frame) -> Limit | None:

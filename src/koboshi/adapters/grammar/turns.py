@@ -78,16 +78,44 @@ def notices(frame: Frame, box: Box) -> list[str]:
     return [above, *below] if above.startswith("  ") else below
 
 
+def other_entry(manifest: Manifest, frame: Frame, box: Box) -> str:
+    """The row that Enter would run instead of the command in the box; empty: it runs that.
+
+    A menu is drawn later than the text it belongs to: `/quit` typed on a busy machine stands above
+    a menu that begins with `clear`, and Enter takes that.
+    """
+    if not box.draft.startswith("/"):
+        return ""
+    typed = box.draft[1:].split(" ", 1)[0]
+    for row in frame.rows[box.bottom :]:
+        found = manifest.box.menu.match(row)
+        if found:
+            return "" if found["entry"] == typed else row.strip()
+    return ""
+
+
 def running(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> Match | None:
     """What proves that a turn runs: the spinner above the box, or the hint under it."""
     if blocks:
         line = joined(manifest, frame, blocks[0])
-        spinner = first_match(manifest.sign("spinner"), [line])
+        # A tip may hang under a spinner, by another margin than what hangs under an answer.
+        spinner = first_match(manifest.sign("spinner"), [line, blocks[0].head])
         if spinner is not None and not _is_written(frame, blocks[0].start, spinner.sign):
             return _retried(manifest, frame, blocks) or _with_detail(
                 manifest, frame, blocks[0], spinner
             )
-    return first_match(manifest.sign("busy"), [row for row in frame.rows[box.bottom :] if row])
+    below = [row for row in frame.rows[box.bottom :] if row]
+    return first_match(manifest.sign("busy"), below) or _pending(manifest, frame, box, blocks)
+
+
+def _pending(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> Match | None:
+    """A message that waits above the box to be sent: then a turn runs, or is about to."""
+    start = blocks[0].start + 1 if blocks else 0
+    for index in range(start, max(box.top, 0)):
+        found = first_match(manifest.sign("pending"), [frame.rows[index]])
+        if found is not None and not _is_written(frame, index, found.sign):
+            return found
+    return None
 
 
 def _is_written(frame: Frame, row: int, sign: Sign) -> bool:
@@ -177,7 +205,7 @@ def _ending(manifest: Manifest, frame: Frame, block: Block, line: str) -> Match 
             continue  # what hangs under a tool call is what the tool printed
         for index, text in lines:
             found = sign.pattern.search(text)
-            if not found:
+            if not found or not _stands_below(frame, index, sign):
                 continue
             colour = _colour(frame, index, found)
             # Under a message hangs what became of it; under an answer, what the agent wrote.
@@ -185,6 +213,16 @@ def _ending(manifest: Manifest, frame: Frame, block: Block, line: str) -> Match 
             if (colour is not False or not sign.coloured) and (own or colour):
                 return Match(sign=sign, line=text, found=found)
     return None
+
+
+def _stands_below(frame: Frame, index: int, sign: Sign) -> bool:
+    """Whether the rows above are what the sign asks for: a panel, and what it says in grey."""
+    if sign.above is None:
+        return True
+    said = next((n for n in range(index - 1, -1, -1) if frame.rows[n].strip(" ┃")), -1)
+    if said < 0 or not sign.above.match(frame.rows[said]):
+        return False
+    return frame.is_faint(said, frame.rows[said].strip(" ┃")) is not False
 
 
 def _colour(frame: Frame, index: int, found: re.Match[str]) -> bool | None:

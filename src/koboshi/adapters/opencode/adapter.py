@@ -9,7 +9,3 @@ class OpenCodeAdapter(CliAdapter):
     """Knowledge about OpenCode. SIGTERM and SIGHUP end it with 0, too."""
 
     name = "opencode"
-
-    def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
-        """A run that goes on where the session ended; it takes no id for a fresh one."""
-        return (*program, "-s", session)

@@ -9,6 +9,8 @@ from koboshi.adapters.grammar.answers import keys_to_choose
 from koboshi.adapters.screens import read_screen
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt, Reading
 
@@ -32,6 +34,37 @@ class ScriptedAdapter:
     def resume_argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
         """A run that goes on where the session ended."""
         return (*program, "--resume", session)
+
+    def continue_argv(self, *, program: tuple[str, ...]) -> tuple[str, ...]:
+        """It knows no last session: it starts afresh."""
+        return program
+
+    def headless_argv(
+        self,
+        *,
+        program: tuple[str, ...],
+        prompt: str,
+        session: str | None = None,  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """The prompt is its last word."""
+        return (*program, prompt)
+
+    def session_at_start(self, *, program: tuple[str, ...], session: str) -> str:  # noqa: ARG002
+        """Always ours."""
+        return session
+
+    def env(self, program: tuple[str, ...]) -> Mapping[str, str]:  # noqa: ARG002
+        """It needs none."""
+        return {}
+
+    def interrupt_keys(self) -> tuple[str, ...]:
+        """One Escape."""
+        return ("Escape",)
+
+    @property
+    def submit_pause(self) -> float:
+        """It takes Enter at once."""
+        return 0.0
 
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:
         """The digit of the option of that meaning; None: there is none."""
