@@ -20,13 +20,17 @@ from tests.lab.stage import Stage
 
 #: Seconds for one test with a real CLI: several waits, each of which may be patient.
 LONGEST = 300
+#: CLIs that take several seconds of processor time to start.
+SLOW = ("opencode", "gemini")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A loaded machine is slow, not wrong."""
-    for item in items:
-        if item.get_closest_marker("stage"):
-            item.add_marker(pytest.mark.timeout(LONGEST))
+    """A loaded machine is slow, not wrong; and what takes long begins first."""
+    stages = [item for item in items if item.get_closest_marker("stage")]
+    for item in stages:
+        item.add_marker(pytest.mark.timeout(LONGEST))
+    slow = {item for item in stages if any(cli in item.nodeid for cli in SLOW)}
+    items.sort(key=lambda item: item not in slow)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -31,7 +31,7 @@ from tests.lab.model.server import Model
 from tests.lab.model.turns import Turn
 
 #: Seconds that anything may take. Only a failing test waits that long; a loaded machine needs it.
-PATIENCE = 60.0
+PATIENCE = 90.0
 #: Seconds from the text in the box to Enter: Gemini and Codex take an Enter that comes at once for
 #: a part of the paste. Swallowed all the same, it is pressed again; an empty box ignores it.
 SETTLE = 0.3
