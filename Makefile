@@ -7,6 +7,8 @@ SHELL := /bin/sh
 SEEDS ?= 2000
 LANE ?= tmux or browser or (lab and not stage)
 WORKERS ?= auto
+# Real CLIs wait more than they compute: one more than there are cores.
+STAGES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
@@ -39,7 +41,7 @@ demo: $(RUNTIME) ## one bad night in at most 90 seconds, in a real tmux
 test: $(DEV) ## everything CI runs: check, simulation, lanes
 	@rm -f "$(KOBOSHI_LANE_REPORT)"
 	@scripts/provision tmux git node chromium clis
-	@$(MAKE) --no-print-directory static unit sim lanes
+	@$(MAKE) --no-print-directory static unit sim lanes stages
 	@echo
 	@cat "$(KOBOSHI_LANE_REPORT)"
 	@echo "make test: passed"
@@ -58,9 +60,13 @@ unit: $(DEV) ## unit tests, on all cores
 	$(PYTEST) -q -n $(WORKERS) -m "$(UNIT)"
 
 .PHONY: lab
-lab: $(DEV) ## the real CLIs before a scripted model: minutes, not in `make test` yet
-	@scripts/provision tmux node clis
-	$(PYTEST) -q -n $(WORKERS) --dist loadfile -m stage
+lab: $(DEV) ## what brings the agent CLIs, and then `make stages`
+	@scripts/provision tmux git node clis
+	@$(MAKE) --no-print-directory stages
+
+.PHONY: stages
+stages: $(DEV) ## real agent CLIs before a scripted model; about four minutes on two cores
+	$(PYTEST) -q -n $(STAGES) --dist worksteal -m stage
 
 .PHONY: lanes
 lanes: $(DEV) ## tests with real tmux, Chromium, agent CLIs; LANE=lab for one lane

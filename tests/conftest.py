@@ -21,7 +21,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 STATE = ROOT / ".provision" / "state.json"
-LANES = ("tmux", "browser", "lab", "soak")
+# The first that fits: tests of the stage lane are in the lab's folder.
+LANES = ("tmux", "browser", "stage", "lab", "soak")
 
 # What pytest writes when the author gave no reason.
 NO_REASON = frozenset({"", "Skipped", "unconditional skip"})

@@ -322,9 +322,9 @@ def test_what_is_written_to_standard_error_is_not_drawn_over_the_agent(tmp_path:
     """It is in the log beside the journal."""
     noisy = (
         "import os, sys, koboshi.daemon.foreground as f\n"
-        "ready = f.Foreground._ready\n"
+        "ready = f.Foreground._begun\n"
         "def shout(self, s):\n    os.write(2, b'LOUD'); ready(self, s)\n"
-        "f.Foreground._ready = shout\n"
+        "f.Foreground._begun = shout\n"
         "sys.exit(f.main())"
     )
     with window(sys.executable, "-c", noisy, *dressed()[3:], state=tmp_path) as person:

@@ -179,6 +179,7 @@ def opencode(room: Room) -> Home:
         },
     )
     env = {
+        "npm_config_offline": "true",  # it would fetch a package for plug-ins that nobody has
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import secrets
 import signal
 import time
-from collections.abc import Callable, Collection, Coroutine
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,46 +21,32 @@ import pytest
 
 from koboshi.adapters.base import Adapter
 from koboshi.adapters.registry import adapter
-from koboshi.core.observations import ScreenSeen
-from koboshi.core.readings import Meaning, Prompt, Reading, Status
+from koboshi.core.readings import ApiError, Meaning, Prompt, Status
 from koboshi.hosts.base import Key, Launch, Place, Text
 from koboshi.hosts.tmux import TmuxHost
 from tests.lab.homes import Home
+from tests.lab.leftovers import LEFT, PAUSE
+from tests.lab.looks import Look, bare, save, shown
 from tests.lab.model.server import Model
+from tests.lab.model.turns import Turn
 
-#: Seconds between looks.
-PAUSE = 0.05
-#: Seconds from a paste to Enter: Gemini swallows an Enter that comes at once.
+#: Seconds that anything may take. Only a failing test waits that long; a loaded machine needs it.
+PATIENCE = 90.0
+#: Seconds from the text in the box to Enter: Gemini and Codex take an Enter that comes at once for
+#: a part of the paste. Swallowed all the same, it is pressed again; an empty box ignores it.
 SETTLE = 0.3
+AGAIN = 2.0
 #: Seconds a question must stand unchanged before it is answered. Claude Code 2.1.325 draws its
 #: first dialog twice (a key in between is lost, or moves a selection that is then reset) and takes
 #: no Enter in the first moments of any dialog.
 STANDS = 0.5
-#: Seconds the first screen must stand still: Gemini CLI draws its box before it can be typed at.
-STILL = 1.0
-#: Seconds from a typed exit to the end.
+#: Seconds the first screen must stand still. Gemini CLI draws its box before it can be typed at.
+STILL = 0.3
+STILL_OF = {"gemini": 1.0}
+#: Seconds from a typed exit to the end; Gemini may lose the first one.
 LEAVES = 8.0
 #: Statuses in which the box takes text.
 AT_PROMPT = (Status.IDLE, Status.FAILED, Status.LIMITED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """One look, and what the adapter read in it."""
-
-    seen: ScreenSeen
-    reading: Reading
-
-    @property
-    def prompt(self) -> Prompt:
-        """The question; there must be one."""
-        assert self.reading.prompt is not None, shown(self)
-        return self.reading.prompt
-
-    @property
-    def meanings(self) -> tuple[Meaning, ...]:
-        """What the options of the question mean, in order."""
-        return tuple(option.meaning for option in self.prompt.options)
 
 
 class Stage:
@@ -73,17 +57,22 @@ class Stage:
         self.model = model
         self.adapter: Adapter = adapter(home.cli)
         self._loop = asyncio.Runner()
-        self._host = TmuxHost(socket=f"lab-{secrets.token_hex(4)}", state_dir=home.folder / "state")
+        # A path of its own, not a name: the end of the session looks whether it is gone.
+        socket = Path(os.environ["TMUX_TMPDIR"]) / f"lab-{secrets.token_hex(4)}"
+        LEFT.sockets.add(socket)
+        self._host = TmuxHost(socket=socket, state_dir=home.folder / "state")
         self._place: Place | None = None
         self._runs = 0
 
     # -- starting and ending -------------------------------------------------------------------
 
-    def start(self, *args: str, until: Status | None = Status.IDLE, seconds: float = 30) -> Look:
+    def start(
+        self, *args: str, until: Status | None = Status.IDLE, seconds: float = PATIENCE
+    ) -> Look:
         """Start the CLI and wait for that status; None: do not wait."""
         return self._begin(self.home.command(*args), until, seconds)
 
-    def start_in_shell(self, *, seconds: float = 30) -> Look:
+    def start_in_shell(self, *, seconds: float = PATIENCE) -> Look:
         """Start the CLI as a person does: from a shell that stays when it is gone."""
         shell = (
             "env",
@@ -94,20 +83,24 @@ class Stage:
             f"HOME={self.home.path}",
         )
         self._begin((*shell, "bash", "--norc", "--noprofile"), None, seconds)
-        self.wait(lambda look: look.seen.text.rstrip().endswith("$"), seconds, "a shell prompt")
+        self.wait(lambda look: look.seen.text.rstrip().endswith("$"), "a shell prompt")
         (script,) = self.home.command()
         self._type(Text(text=f"exec_once() {{ {script}; }}; exec_once"), Key(name="Enter"))
-        return self.wait_status(Status.IDLE, seconds)
+        return self._still(Status.IDLE)
 
     def leave(self) -> Look:
-        """Type the exit and wait for the end; said again once, as Gemini may lose the first."""
-        self.say(self.adapter.exit_text())
-        deadline = time.monotonic() + LEAVES
-        while (alive := self.look().seen.alive) and time.monotonic() < deadline:
-            time.sleep(PAUSE)
-        if alive:
+        """Type the exit and wait for the end."""
+        deadline = time.monotonic() + PATIENCE
+        while self.look().seen.alive and time.monotonic() < deadline:
             self.say(self.adapter.exit_text())
-        return self.wait(lambda look: not look.seen.alive, LEAVES, "the end")
+            again = time.monotonic() + LEAVES
+            while self.look().seen.alive and time.monotonic() < again:
+                time.sleep(PAUSE)
+        return self.ended()
+
+    def ended(self) -> Look:
+        """The look at an agent whose process is over."""
+        return self.wait(lambda look: not look.seen.alive, "the end")
 
     def kill(self, number: int = signal.SIGKILL) -> None:
         """Signal the CLI's own processes, not the shell or the recorder around them."""
@@ -116,17 +109,21 @@ class Stage:
                 process.send_signal(number)
 
     def processes(self) -> list[psutil.Process]:
-        """All processes of the CLI: those whose HOME is this stage's; shells around it are none."""
-        return [p for p in self._mine() if p.name() not in ("sh", "bash")]
+        """All processes of the CLI: those of this stage's HOME; shells around it are none."""
+        found = []
+        for process in LEFT.note(self.home.path):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if process.name() not in ("sh", "bash"):
+                    found.append(process)
+        return found
 
     def close(self) -> None:
         """End everything that was started here."""
+        LEFT.note(self.home.path)
         try:
             self._loop.run(self._host.shutdown())
         finally:
-            for process in self._mine():
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    process.kill()
+            LEFT.end(self.home.path)
             self._loop.close()
 
     def _begin(self, argv: tuple[str, ...], until: Status | None, seconds: float) -> Look:
@@ -138,14 +135,6 @@ class Stage:
             return self.look()
         self.wait_status(until, seconds)
         return self._still(until)
-
-    def _mine(self) -> list[psutil.Process]:
-        found = []
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error):
-                if process.environ().get("HOME") == str(self.home.path):
-                    found.append(process)
-        return found
 
     @property
     def host(self) -> TmuxHost:
@@ -162,12 +151,12 @@ class Stage:
         """The screen now, and its reading."""
         return self._loop.run(self._look())
 
-    def wait(self, wanted: Callable[[Look], bool], seconds: float, what: str) -> Look:
+    def wait(self, wanted: Callable[[Look], bool], what: str, seconds: float = PATIENCE) -> Look:
         """Look until it is as wanted; fails with the last screen."""
         return self._loop.run(self._wait(wanted, seconds, what))
 
     def wait_status(
-        self, status: Status, seconds: float = 15, *, never: Collection[Status] = ()
+        self, status: Status, seconds: float = PATIENCE, *, never: Collection[Status] = ()
     ) -> Look:
         """Look until koboshi says that status; fails at once when it says one of `never`."""
 
@@ -176,11 +165,11 @@ class Stage:
                 self._fail(look, f"never {look.reading.status.value}")
             return look.reading.status is status
 
-        return self.wait(wanted, seconds, f"status {status.value}")
+        return self.wait(wanted, f"status {status.value}", seconds)
 
-    def wait_text(self, text: str, seconds: float = 15) -> Look:
+    def wait_text(self, text: str, seconds: float = PATIENCE) -> Look:
         """Look until the screen shows the text."""
-        return self.wait(lambda look: text in look.seen.text, seconds, f"text {text!r}")
+        return self.wait(lambda look: text in look.seen.text, f"text {text!r}", seconds)
 
     def stays(self, status: Status, seconds: float) -> Look:
         """Every look for that long says the same status."""
@@ -192,10 +181,15 @@ class Stage:
             time.sleep(PAUSE)
         return look
 
+    def stays_until(self, status: Status, after: Status) -> Look:
+        """Every look says the same status, until one says the other."""
+        return self.wait_status(after, never=set(Status) - {status, after})
+
     def _still(self, status: Status) -> Look:
         """The screen of that status, once it has stood unchanged for a while."""
+        long = STILL_OF.get(self.home.cli, STILL)
         look, since = self.wait_status(status), time.monotonic()
-        while time.monotonic() - since < STILL:
+        while time.monotonic() - since < long:
             now = self.wait_status(status)
             if now.seen.text != look.seen.text:
                 look, since = now, time.monotonic()
@@ -224,33 +218,59 @@ class Stage:
     # -- typing --------------------------------------------------------------------------------
 
     def say(self, text: str) -> None:
-        """Type at the prompt: seen in the box, submitted, seen to leave, and heard by the model.
+        """Type at the prompt: seen in the box, submitted, seen above it, heard by the model.
 
-        A command (`/exit`) is not heard by the model.
+        A command (`/exit`) is neither shown nor heard by all CLIs.
         """
         before = len(self.model.asked)
+        self.submit(text)
+        if text.startswith("/"):
+            return
+        self.wait(lambda look: bare(text) in bare(look.seen.text), f"message {text!r}")
+        self.wait(lambda _: len(self.model.asked) > before, "a request to the model")
+
+    def submit(self, text: str) -> None:
+        """Type at the prompt and submit; what becomes of it is not looked at."""
         ready = self.look()
         if ready.reading.status not in AT_PROMPT or ready.reading.prompt or ready.reading.draft:
             self._fail(ready, "an empty prompt to type at")
         self._type(Text(text=text))
-        time.sleep(SETTLE)
         self.wait(
             lambda look: (
                 bare(look.reading.draft) == bare(text) and look.reading.reason != "menu_differs"
             ),
-            5,
             f"draft {text!r}",
         )
-        self.key("Enter")
-        self.wait(lambda look: bare(look.reading.draft) != bare(text), 5, "the draft to leave")
-        if not text.startswith("/"):
-            self.wait(lambda _: len(self.model.asked) > before, 15, "a request to the model")
+        time.sleep(SETTLE)
+        self._enter(text)
+
+    def _enter(self, text: str) -> None:
+        """Press Enter until the text has left the box."""
+        deadline, pressed = time.monotonic() + PATIENCE, -AGAIN
+        while bare((look := self.look()).reading.draft) == bare(text) and look.seen.alive:
+            if time.monotonic() > deadline:
+                self._fail(look, "the draft to leave")
+            if time.monotonic() - pressed >= AGAIN:
+                self.key("Enter")
+                pressed = time.monotonic()
+            time.sleep(PAUSE)
 
     def key(self, *names: str) -> None:
         """Press keys by their tmux names."""
         self._type(*(Key(name=name) for name in names))
 
-    def answer(self, choice: Meaning) -> None:
+    def interrupt(self) -> None:
+        """Press Escape until the turn is over; OpenCode wants it twice, seen apart."""
+        again = "again to interrupt"
+        self.key("Escape")
+        look = self.wait(
+            lambda look: look.reading.status is not Status.WORKING or again in look.seen.text,
+            "an interruption",
+        )
+        if again in look.seen.text:
+            self.key("Escape")
+
+    def answer(self, choice: Meaning, seconds: float = PATIENCE) -> None:
         """Answer the open question as koboshi does: move, see that it moved, press."""
         prompt = self.settled()
         keys = self.adapter.keys_for(prompt, choice)
@@ -262,7 +282,6 @@ class Stage:
                 lambda look: (
                     look.reading.prompt is not None and look.reading.prompt.selected == index
                 ),
-                5,
                 f"option {index} selected",
             )
         self.key(keys[-1])
@@ -270,9 +289,17 @@ class Stage:
             lambda look: (
                 look.reading.prompt is None or look.reading.prompt.fingerprint != prompt.fingerprint
             ),
-            5,
             "the question to be gone",
+            seconds,
         )
+
+    def choose(self, index: int) -> None:
+        """Pick an option of a question whose first one is selected, as a person does."""
+        prompt = self.settled()
+        assert prompt.selected == 0
+        self.key(*["Down"] * index)
+        self.wait(lambda look: look.prompt.selected == index, f"option {index} selected")
+        self.key("Enter")
 
     def settled(self) -> Prompt:
         """The open question, once it has stood unchanged for a while."""
@@ -289,34 +316,19 @@ class Stage:
         self._loop.run(self._host.type(self._place, strokes))
 
 
-def bare(text: str) -> str:
-    """Text as compared: boxes wrap and indent, so white space does not count."""
-    return "".join(text.split())
+def failures(stage: Stage, troubles: Mapping[str, Turn]) -> dict[str, ApiError | None]:
+    """Let each of these happen in one session: what is read when the turn has failed."""
+    read = {}
+    for name, turn in troubles.items():
+        stage.model.forget()
+        stage.model.expect(turn)
+        stage.say(f"Try {name}.")
+        failed = stage.wait_status(Status.FAILED, never=[Status.IDLE])
+        read[name] = failed.reading.error
+    return read
 
 
-def shown(look: Look) -> str:
-    """A look for a person's eyes."""
-    seen = look.seen
-    facts = f"command={seen.command!r} title={seen.title!r} cursor={seen.cursor}"
-    end = f"alive={seen.alive} code={seen.code} signal={seen.signal}"
-    return f"{look.reading}\n{facts} {end}\n{'-' * 100}\n{seen.text.rstrip()}\n{'-' * 100}"
-
-
-def save(look: Look, folder: Path) -> None:
-    """Keep a look as a case: what was seen, and what was read in it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    seen = look.seen
-    (folder / "screen.txt").write_text(seen.text, encoding="utf-8")
-    (folder / "screen.ansi").write_text(seen.ansi or "", encoding="utf-8")
-    facts = {
-        "title": seen.title,
-        "command": seen.command,
-        "cols": seen.cols,
-        "rows": seen.rows,
-        "cursor": seen.cursor,
-        "alive": seen.alive,
-        "utc": seen.utc,
-        "read": look.reading.status.value,
-    }
-    text = json.dumps(facts, indent=1, ensure_ascii=False)
-    (folder / "seen.json").write_text(text + "\n", encoding="utf-8")
+def plan_mode(stage: Stage) -> None:
+    """Bring Codex into the mode in which it asks its user and plans."""
+    stage.key("BTab")
+    stage.wait_text("for Plan mode.")

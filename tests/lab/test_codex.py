@@ -1,228 +1,182 @@
-"""Codex CLI as it is: what koboshi says of it from its start to its end."""
+"""Codex CLI: its own questions, its context, what the API may answer it."""
 
 from __future__ import annotations
 
-import signal
 import time
-from typing import Any, Protocol
 
 import pytest
 
-from koboshi.core.readings import ApiError, Meaning, PromptKind, Status
-from tests.lab.conftest import Stages
+from koboshi.core.readings import ApiError, Limit, Meaning, PromptKind, Status
+from tests.lab.conftest import Staged
 from tests.lab.model.server import Model
-from tests.lab.model.turns import EVER, Refuse, Turn, call, hang, refuse, say
-from tests.lab.stage import Stage
+from tests.lab.model.turns import (
+    EVER,
+    Break,
+    Hang,
+    Refuse,
+    Say,
+    Turn,
+    Usage,
+    call,
+    drop,
+    refuse,
+    say,
+)
+from tests.lab.stage import failures, plan_mode
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
-VERSION = "0.166.0"
+#: As few tries as can be: by default it tries thirty times in half a minute.
+ONCE = (
+    *("-c", "model_providers.lab.request_max_retries=1"),
+    *("-c", "model_providers.lab.stream_max_retries=1"),
+)
+#: By default the footer does not tell of the context.
+FOOTER = ("-c", 'tui.status_line=["model-with-reasoning","context-used","current-dir"]')
+PATCH = """\
+apply_patch <<'EOF'
+*** Begin Patch
+*** Add File: made.txt
++made
+*** End Patch
+EOF
+"""
 
 
-class Codex(Protocol):
-    """Makes the stage of a test."""
-
-    def __call__(self, **room: Any) -> Stage:  # noqa: ANN401
-        """A stage whose room has these fields."""
-
-
-@pytest.fixture
-def codex(stages: Stages) -> Codex:
-    """Codex CLI, without its daemon."""
-
-    def made(**room: Any) -> Stage:  # noqa: ANN401
-        return stages("codex", VERSION, **room)
-
-    return made
-
-
-def escalated(command: str) -> Turn:
-    """A call that wants out of the sandbox, which is always asked about."""
-    outside = {"sandbox_permissions": "require_escalated", "justification": "May this run?"}
-    return call("exec_command", cmd=command, **outside)
-
-
-# --- starting ------------------------------------------------------------------------------------
-
-
-def test_it_starts_idle(codex: Codex) -> None:
-    """A start without a question ends at an empty prompt."""
-    look = codex().start()
-
-    assert (look.reading.draft, look.reading.prompt) == ("", None)
-
-
-def test_an_untrusted_folder_is_a_question_of_trust(codex: Codex) -> None:
-    """Enter on what is selected leads to the prompt."""
-    stage = codex(trusted=False)
-    look = stage.start(until=Status.ASKING)
-
-    assert look.prompt.kind is PromptKind.TRUST
-    assert Meaning.ONCE in look.meanings
-    assert look.prompt.selected is not None
-
-    stage.settled()
-    stage.key("Enter")
-    stage.wait_status(Status.IDLE)
-
-
-def test_the_question_of_trust_is_answered(codex: Codex) -> None:
-    """The keys that koboshi would press close the dialog."""
-    stage = codex(trusted=False)
-    stage.start(until=Status.ASKING)
-    stage.answer(Meaning.ONCE)
-
-
-# --- work ----------------------------------------------------------------------------------------
-
-
-def test_a_turn_is_work_and_then_idle(codex: Codex, model: Model) -> None:
-    """While text streams only the title moves; it is work all the same."""
-    stage = codex()
-    stage.start()
-    model.expect(say("word " * 100, pace=0.03))
-    stage.say("Count the words.")
-    stage.wait_status(Status.WORKING)
-    stage.stays(Status.WORKING, 1.5)
-    stage.wait_status(Status.IDLE)
-
-    assert [request.told.count("Count the words.") for request in model.asked] == [1]
-
-
-def test_a_model_that_never_answers_looks_like_work(codex: Codex, model: Model) -> None:
-    """A hang cannot be told from work by the screen; it must not be called anything else."""
-    stage = codex()
-    stage.start()
-    model.expect(hang())
-    stage.say("Are you there?")
-    stage.wait_status(Status.WORKING)
-    stage.stays(Status.WORKING, 3)
-
-    model.release()
-    stage.wait_status(Status.IDLE)
+def error(status: int, kind: str, **rest: object) -> Turn:
+    """An error answer with a type that Codex looks at."""
+    body = {"error": {"type": kind, "code": kind, "message": "scripted trouble", **rest}}
+    return Turn(trouble=Refuse(status=status, body=body), times=EVER)
 
 
 # --- questions -----------------------------------------------------------------------------------
 
 
-def test_a_command_that_was_refused_does_not_run(codex: Codex, model: Model) -> None:
-    """The question names the command; No leaves the folder as it was."""
-    stage = codex()
+def test_an_edit_is_asked_about(codex: Staged, model: Model) -> None:
+    """A patch in a sandbox that may not write: the question names the file."""
+    stage = codex(args=("-c", "sandbox_mode=read-only"))
     stage.start()
-    model.expect(escalated("touch made.txt"))
-    stage.say("Make a file.")
+    model.expect(call("exec_command", cmd=PATCH), say("Patched."))
+    stage.say("Patch it.")
     look = stage.wait_status(Status.ASKING, never=[Status.IDLE])
 
     assert look.prompt.kind is PromptKind.PERMISSION
-    assert "touch made.txt" in look.prompt.subject
-    assert {Meaning.ONCE, Meaning.NO} <= set(look.meanings)
-    assert look.prompt.selected == look.prompt.index_of(Meaning.ONCE)
+    assert look.prompt.question == "Would you like to make the following edits?"
+    assert look.prompt.subject == str(stage.home.cwd / "made.txt")
+    assert look.meanings == (Meaning.ONCE, Meaning.ALWAYS, Meaning.NO)
+
+    stage.answer(Meaning.ONCE)
+    stage.wait_text("Patched.")
+    stage.wait_status(Status.IDLE)
+
+    assert (stage.home.cwd / "made.txt").read_text(encoding="utf-8") == "made\n"
+
+
+def test_a_plan_waits_for_approval(codex: Staged, model: Model) -> None:
+    """The title says nothing here; the screen does, however much the plan looks like a dialog."""
+    stage = codex()
+    stage.start()
+    plan_mode(stage)
+    plan = "# Plan\n\n1. Yes, first this\n2. No, not that\n"
+    model.expect(say(f"<proposed_plan>\n{plan}</proposed_plan>\n"))
+    stage.say("Plan it.")
+    look = stage.wait_status(Status.ASKING, never=[Status.IDLE])
+
+    assert look.prompt.kind is PromptKind.PLAN
+    assert look.prompt.question == "Implement this plan?"
+    assert look.meanings == (Meaning.ONCE, Meaning.ALWAYS, Meaning.NO)
 
     stage.answer(Meaning.NO)
     stage.wait_status(Status.IDLE)
 
-    assert not (stage.home.cwd / "made.txt").exists()
+
+# --- context -------------------------------------------------------------------------------------
 
 
-def test_a_command_that_was_allowed_runs_once(codex: Codex, model: Model) -> None:
-    """The model gets one result, and the command has run one time."""
-    stage = codex()
+def test_a_filling_context_is_read_as_used(codex: Staged, model: Model) -> None:
+    """95% of 272k tokens, less 12k that do not count."""
+    stage = codex(args=FOOTER)
     stage.start()
-    model.expect(escalated("echo ran >> made.txt"), say("Added."))
-    stage.say("Add a line.")
-    stage.answer(Meaning.ONCE)
-    stage.wait_text("Added.")
-    stage.wait_status(Status.IDLE)
+    model.expect(say("Long.", usage=Usage(input=200_000)))
+    stage.say("Read everything.")
+    look = stage.wait(lambda look: bool(look.used), "a context notice")
 
-    assert (stage.home.cwd / "made.txt").read_text(encoding="utf-8") == "ran\n"
-    assert len(model.results) == 1
+    assert look.used == pytest.approx(76, abs=1)
+
+
+@pytest.mark.parametrize("command", ["/compact", "Go on."], ids=["by-hand", "by-itself"])
+def test_compaction_is_work(codex: Staged, model: Model, command: str) -> None:
+    """It works until the summary is there; the turn that caused it goes on."""
+    stage = codex(args=(*FOOTER, "-c", "model_auto_compact_token_limit=100000"))
+    stage.start()
+    model.expect(say("Long.", usage=Usage(input=50_000 if command == "/compact" else 150_000)))
+    stage.say("Read everything.")
+    stage.wait_text("Long.")
+    stage.wait_status(Status.IDLE)
+    summary = Turn(blocks=(Say(text="Summary."),), trouble=Hang(), side=True, match="COMPACTION")
+    model.expect(summary)
+    stage.submit(command)
+    stage.wait_text("Compacting")
+
+    assert stage.stays(Status.WORKING, 1).reading.reason == "compacting"
+
+    model.release()
+    stage.wait_text("Context compacted")
+    stage.wait_status(Status.IDLE, never=[Status.FAILED])
 
 
 # --- errors --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", [400, 429])
-def test_an_error_that_ends_the_turn_leaves_it_failed(
-    codex: Codex, model: Model, status: int
+def test_an_error_that_ends_the_turn_leaves_it_failed(codex: Staged) -> None:
+    """Nobody tries again; one red line, and a prompt that looks idle."""
+    stage = codex(args=ONCE)
+    stage.start()
+    overloaded = Break(type="server_is_overloaded", message="The server is overloaded")
+    troubles = {
+        "400": refuse(400, times=EVER),
+        "401": refuse(401, times=EVER),
+        "429": refuse(429, times=EVER),
+        "500": refuse(500, times=EVER),
+        "context": error(400, "context_length_exceeded"),
+        "quota": error(429, "insufficient_quota"),
+        "overloaded": Turn(trouble=overloaded, times=EVER),
+        "network": drop("One two three", after=2, reset=True, times=EVER),
+    }
+
+    assert failures(stage, troubles) == {code: ApiError(code=code) for code in troubles}
+
+
+@pytest.mark.parametrize(
+    ("turn", "code"),
+    [
+        pytest.param(refuse(500, times=EVER), "500", id="500"),
+        pytest.param(refuse(429, times=EVER, retry_after="30"), "429", id="429"),
+    ],
+)
+def test_an_error_that_is_retried_is_work(
+    codex: Staged, model: Model, turn: Turn, code: str
 ) -> None:
-    """One request, one red line, and an idle-looking prompt."""
+    """By default it tries for half a minute, or as long as it was told; all that time it works."""
     stage = codex()
     stage.start()
-    model.expect(refuse(status, "scripted trouble", times=EVER))
+    model.expect(turn)
     stage.say("Try.")
-    failed = stage.wait_status(Status.FAILED, never=[Status.IDLE])
-
-    assert failed.reading.error == ApiError(code=str(status))
-
-
-def test_an_error_that_is_retried_is_work(codex: Codex, model: Model) -> None:
-    """500: Codex tries for half a minute; all that time it works."""
-    stage = codex()
-    stage.start()
-    model.expect(refuse(500, times=EVER))
-    stage.say("Try.")
-    look = stage.wait(
-        lambda look: look.reading.error is not None and look.reading.error.retrying,
-        20,
-        "a retry",
-    )
+    look = stage.wait(lambda look: look.retrying, "a retry")
 
     assert look.reading.status is Status.WORKING
+    assert look.reading.error is not None
+    assert look.reading.error.code == code
 
 
-def test_a_usage_limit_says_when_it_resets(codex: Codex, model: Model) -> None:
-    """The instant of the reset, from a clock time without a zone."""
-    resets = (int(time.time()) // 3600 + 3) * 3600
-    error = {
-        "type": "usage_limit_reached",
-        "message": "The usage limit has been reached",
-        "plan_type": "plus",
-        "resets_at": resets,
-    }
+@pytest.mark.parametrize("hours", [3, 50])
+def test_a_usage_limit_says_when_it_resets(codex: Staged, model: Model, hours: int) -> None:
+    """The instant of the reset, from a clock time or a date without a zone."""
+    resets = (int(time.time()) // 3600 + hours) * 3600
     stage = codex()
     stage.start()
-    model.expect(Turn(trouble=Refuse(status=429, body={"error": error}), times=EVER))
+    model.expect(error(429, "usage_limit_reached", plan_type="plus", resets_at=resets))
     stage.say("Try.")
     look = stage.wait_status(Status.LIMITED, never=[Status.IDLE])
 
-    assert look.reading.limit is not None
-    assert look.reading.limit.resets_at == resets
-
-
-# --- the end -------------------------------------------------------------------------------------
-
-
-def test_exit_is_gone_with_its_code(codex: Codex) -> None:
-    """A typed exit."""
-    stage = codex()
-    stage.start()
-    look = stage.leave()
-
-    assert look.reading.status is Status.GONE
-    assert (look.seen.code, look.seen.signal) == (0, None)
-
-
-def test_a_kill_is_gone_with_its_signal(codex: Codex, model: Model) -> None:
-    """Its spinner stays in the title, its frame on the screen; the process is dead."""
-    stage = codex()
-    stage.start()
-    model.expect(hang())
-    stage.say("Work.")
-    stage.wait_status(Status.WORKING)
-    stage.kill()
-    look = stage.wait_status(Status.GONE)
-
-    assert (look.seen.code, look.seen.signal) == (None, signal.SIGKILL)
-
-
-def test_a_kill_under_a_shell_is_gone(codex: Codex, model: Model) -> None:
-    """The frame of the dead agent stays on the screen, and a shell is drawn over it."""
-    stage = codex()
-    stage.start_in_shell()
-    model.expect(hang())
-    stage.say("Work.")
-    stage.wait_status(Status.WORKING)
-    stage.kill()
-    look = stage.wait_status(Status.GONE)
-
-    assert look.seen.alive
+    assert look.reading.limit == Limit(kind="usage", resets_at=resets)

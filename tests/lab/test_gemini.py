@@ -1,69 +1,41 @@
-"""Gemini CLI as it is: start, work, questions, idle, exit."""
+"""Gemini CLI: its own questions, its quota, its silence about errors."""
 
 from __future__ import annotations
 
 import pytest
 
 from koboshi.core.readings import ApiError, Meaning, PromptKind, Status
-from tests.lab.conftest import Stages
+from tests.lab.conftest import Staged
 from tests.lab.model.server import Model
-from tests.lab.model.turns import EVER, call, hang, refuse, say
-from tests.lab.stage import Stage
+from tests.lab.model.turns import EVER, Refuse, Turn, Usage, call, drop, refuse, say
+from tests.lab.stage import failures
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
-VERSION = "0.61.0"
-SETTINGS: dict[str, object] = {}
+TYPE = "type.googleapis.com/google.rpc.QuotaFailure"
+DAILY = "GenerateRequestsPerDayPerProjectPerModel"
 
 
-@pytest.fixture
-def stage(stages: Stages) -> Stage:
-    """Gemini CLI, not yet started."""
-    return stages("gemini", VERSION, settings=SETTINGS)
+def used_up() -> Turn:
+    """The answer to a key whose day is used up."""
+    details = [{"@type": TYPE, "violations": [{"quotaId": DAILY}]}]
+    what = {"code": 429, "message": "You exceeded your current quota"}
+    body = {"error": {**what, "status": "RESOURCE_EXHAUSTED", "details": details}}
+    return Turn(trouble=Refuse(status=429, body=body), times=EVER)
 
 
-def test_it_starts_idle(stage: Stage) -> None:
-    """A start without a question ends at an empty prompt."""
-    look = stage.start()
-
-    assert (look.reading.draft, look.reading.prompt) == ("", None)
-
-
-def test_a_turn_is_work_and_then_idle(stage: Stage, model: Model) -> None:
-    """While text streams it works; afterwards it is idle, and the model was told once."""
+def test_a_file_to_be_written_is_asked_about(gemini: Staged, model: Model) -> None:
+    """The question names the file; refused, there is none."""
+    stage = gemini()
     stage.start()
-    model.expect(say(" ".join(f"word{n}" for n in range(100)), pace=0.03))
-    stage.say("Count the words.")
-    stage.wait_status(Status.WORKING)
-    stage.stays(Status.WORKING, 1.5)
-    stage.wait_status(Status.IDLE)
-
-    assert [request.told.count("Count the words.") for request in model.asked] == [1]
-
-
-def test_a_model_that_never_answers_looks_like_work(stage: Stage, model: Model) -> None:
-    """A hang cannot be told from work by the screen; it must not be called anything else."""
-    stage.start()
-    model.expect(hang())
-    stage.say("Are you there?")
-    stage.wait_status(Status.WORKING)
-    stage.stays(Status.WORKING, 3)
-
-    model.release()
-    stage.wait_status(Status.IDLE)
-
-
-def test_a_command_that_was_refused_does_not_run(stage: Stage, model: Model) -> None:
-    """The question names the command; No leaves the folder as it was."""
-    stage.start()
-    model.expect(call("run_shell_command", command="touch made.txt", description="Make a file"))
-    stage.say("Make a file.")
+    model.expect(call("write_file", file_path="made.txt", content="● 1. Allow once\n"))
+    stage.say("Write.")
     look = stage.wait_status(Status.ASKING, never=[Status.IDLE])
 
     assert look.prompt.kind is PromptKind.PERMISSION
-    assert "touch made.txt" in look.prompt.subject
-    assert {Meaning.ONCE, Meaning.ALWAYS, Meaning.NO} <= set(look.meanings)
-    assert look.prompt.selected == look.prompt.index_of(Meaning.ONCE)
+    assert look.prompt.question == "Apply this change?"
+    assert look.prompt.subject == "made.txt"
+    assert look.meanings == (Meaning.ONCE, Meaning.ALWAYS, Meaning.OTHER, Meaning.NO)
 
     stage.answer(Meaning.NO)
     stage.wait_status(Status.IDLE)
@@ -71,47 +43,72 @@ def test_a_command_that_was_refused_does_not_run(stage: Stage, model: Model) -> 
     assert not (stage.home.cwd / "made.txt").exists()
 
 
-def test_a_command_that_was_allowed_runs_once(stage: Stage, model: Model) -> None:
-    """The model gets one result, and the command has run one time."""
+def test_a_used_up_quota_opens_a_menu(gemini: Staged, model: Model) -> None:
+    """The title says Working; the screen asks, and one option stops."""
+    stage = gemini()
     stage.start()
-    command = "echo ran >> made.txt"
-    model.expect(call("run_shell_command", command=command, description="Add"), say("Added."))
-    stage.say("Add a line.")
-    stage.answer(Meaning.ONCE)
-    stage.wait_text("Added.")
+    model.expect(used_up())
+    stage.say("Try.")
+    look = stage.wait_status(Status.ASKING, never=[Status.IDLE])
+
+    assert look.prompt.kind is PromptKind.LIMIT
+    assert look.prompt.question == "Usage limit reached for all Pro models."
+    assert look.meanings == (Meaning.OTHER, Meaning.WAIT)
+    assert look.reading.limit is not None
+    assert look.reading.limit.resets_at is None
+
+    stage.answer(Meaning.WAIT)
+
+
+def test_a_loop_that_was_detected_is_a_question(gemini: Staged, model: Model) -> None:
+    """The title says Ready; the screen asks."""
+    stage = gemini()
+    stage.start()
+    model.expect(say("The same sentence again and again here. " * 60, pace=0.0))
+    stage.say("Repeat yourself.")
+    look = stage.wait_status(Status.ASKING, never=[Status.IDLE])
+
+    assert look.prompt.kind is PromptKind.QUESTION
+    assert look.prompt.subject == "A potential loop was detected"
+    assert len(look.prompt.options) == 2
+    assert look.prompt.selected == 0
+
+    stage.settled()
+    stage.key("Escape")
     stage.wait_status(Status.IDLE)
 
-    assert (stage.home.cwd / "made.txt").read_text(encoding="utf-8") == "ran\n"
-    assert len(model.results) == 1
 
-
-def test_an_error_that_ends_the_turn_leaves_it_failed(stage: Stage, model: Model) -> None:
-    """400 is not tried again."""
+def test_an_error_fails_the_turn_or_is_retried_in_silence(gemini: Staged, model: Model) -> None:
+    """500 is tried again without a word on the screen; the others are not."""
+    stage = gemini()
     stage.start()
-    model.expect(refuse(400, "scripted trouble", times=EVER))
-    stage.say("Try.")
-    failed = stage.wait_status(Status.FAILED, never=[Status.IDLE])
+    troubles = {
+        "401": refuse(401, times=EVER),
+        "403": refuse(403, times=EVER),
+        "api": drop("One two three", after=2, reset=True, times=EVER),
+    }
 
-    assert failed.reading.error == ApiError(code="400")
+    assert failures(stage, troubles) == {code: ApiError(code=code) for code in troubles}
 
-
-def test_exit_is_gone_with_its_code(stage: Stage) -> None:
-    """A typed exit."""
-    stage.start()
-    look = stage.leave()
-
-    assert look.reading.status is Status.GONE
-    assert (look.seen.code, look.seen.signal) == (0, None)
-
-
-def test_a_kill_is_gone(stage: Stage, model: Model) -> None:
-    """Whatever the screen still shows: the process is dead."""
-    stage.start()
-    model.expect(hang())
-    stage.say("Work.")
+    model.forget()
+    model.expect(refuse(500, times=EVER))
+    tries = len(model.asked)
+    stage.say("Try on.")
     stage.wait_status(Status.WORKING)
-    stage.kill()
-    look = stage.wait(lambda look: not look.seen.alive, 15, "the end")
+    stage.wait(lambda _: len(model.asked) > tries + 1, "a second try")
 
-    assert look.reading.status is Status.GONE
-    assert not stage.adapter.clean_exit(look.seen.code, look.seen.signal)
+    assert stage.stays(Status.WORKING, 1).reading.error is None
+
+
+def test_a_filling_context_is_read_as_used(gemini: Staged, model: Model) -> None:
+    """Only when the settings say so, and one turn late: a share of 1,048,576 tokens."""
+    stage = gemini(settings={"ui": {"footer": {"hideContextPercentage": False}}})
+    stage.start()
+    model.expect(say("Long.", usage=Usage(input=500_000)), say("More."))
+    for word in ("Long.", "More."):
+        stage.say(f"Read until {word}")
+        stage.wait_text(f"✦ {word}")
+        stage.wait_status(Status.IDLE)
+    look = stage.wait(lambda look: bool(look.used), "a context notice")
+
+    assert look.used == pytest.approx(48, abs=1)

@@ -18,19 +18,14 @@ from koboshi.adapters.registry import adapter, program_type
 from koboshi.core.readings import PromptKind, Status
 from koboshi.hosts.probing import version_of
 from tests.lab.conftest import Stages
+from tests.lab.looks import Look
 from tests.lab.model.server import Model
 from tests.lab.model.turns import hang, say
-from tests.lab.stage import Look, Stage
+from tests.lab.parts import CLAUDE, Part
+from tests.lab.stage import Stage
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
-CLIS = (
-    ("claude", "2.1.197"),
-    ("claude", "2.1.325"),
-    ("codex", "0.166.0"),
-    ("gemini", "0.61.0"),
-    ("opencode", "1.18.33"),
-)
 #: How a person gives each CLI a prompt to start with.
 PROMPT = {
     "claude": ("Begin here.",),
@@ -59,7 +54,7 @@ class Troupe:
         """Start that command line and wait for an empty prompt."""
         assert argv[0] == self.own[0]
         self.stage.home = replace(self.stage.home, args=argv[1:])
-        return self.stage.start(seconds=90)  # OpenCode, on a busy machine
+        return self.stage.start()
 
     def remembered(self, model: Model, *words: str) -> None:
         """Say something and see that the model is told the old words with it."""
@@ -87,11 +82,11 @@ class Troupe:
         return judged
 
 
-@pytest.fixture(params=CLIS, ids="-".join)
-def troupe(request: pytest.FixtureRequest, stages: Stages) -> Troupe:
+@pytest.fixture
+def troupe(part: Part, stages: Stages) -> Troupe:
     """Each test runs with each CLI; what the adapter adds is not in the lab's own options."""
-    cli, version = request.param
-    stage = stages(cli, version)
+    cli, version = part.cli, part.version
+    stage = stages(part)
     program = str(stage.home.program)
     assert program_type((program,)) == cli
     assert asyncio.run(version_of((program,))) == version
@@ -122,7 +117,7 @@ def test_a_session_goes_on_by_its_id_and_as_the_last_one(troupe: Troupe, model: 
     troupe.remembered(model, "Begin here.", "First answer.")
 
     stage.kill()
-    stage.wait(lambda look: not look.seen.alive, 10, "the end")
+    stage.ended()
     asked = len(model.asked)
     troupe.begin(known.continue_argv(program=program))
     assert len(model.asked) == asked
@@ -140,7 +135,7 @@ def test_a_turn_is_interrupted(troupe: Troupe, model: Model) -> None:
         stage.key(key)
         time.sleep(troupe.adapter.submit_pause)
 
-    stage.wait(lambda look: look.reading.status is not Status.WORKING, 10, "the end of the turn")
+    stage.wait(lambda look: look.reading.status is not Status.WORKING, "the end of the turn")
     model.release()
     assert stage.wait_status(Status.IDLE).seen.alive
 
@@ -159,15 +154,14 @@ def test_a_headless_run_and_one_that_goes_on(troupe: Troupe, model: Model) -> No
     assert "Headless answer." in told
 
 
-@pytest.mark.parametrize("version", ["2.1.197", "2.1.325"])
+@pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.version)
 def test_left_arrow_does_not_detach_a_run_that_koboshi_started(
-    stages: Stages, model: Model, version: str
+    stages: Stages, model: Model, part: Part
 ) -> None:
     """The user's own settings say that it should; the variable is for this run alone."""
-    known = adapter("claude", None, version)
+    known = adapter("claude", None, part.version)
     stage = stages(
-        "claude",
-        version,
+        part,
         env=dict(known.env(("claude",))),
         settings={"leftArrowOpensAgents": True},
     )
@@ -184,10 +178,10 @@ def test_left_arrow_does_not_detach_a_run_that_koboshi_started(
     assert "Done." in stage.look().seen.text
 
 
-@pytest.mark.parametrize("version", ["2.1.197", "2.1.325"])
-def test_the_view_of_all_agents_is_no_prompt(stages: Stages, model: Model, version: str) -> None:
+@pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.version)
+def test_the_view_of_all_agents_is_no_prompt(stages: Stages, model: Model, part: Part) -> None:
     """It looks like one; what is typed there starts another session."""
-    stage = stages("claude", version, settings={"leftArrowOpensAgents": True})
+    stage = stages(part, settings={"leftArrowOpensAgents": True})
     stage.start()
     model.expect(say("Done."))
     stage.say("Go.")
@@ -197,4 +191,4 @@ def test_the_view_of_all_agents_is_no_prompt(stages: Stages, model: Model, versi
         stage.key("Left")
         time.sleep(1)
 
-    assert stage.wait_status(Status.ASKING, 5).prompt.kind is PromptKind.PICKER
+    assert stage.wait_status(Status.ASKING).prompt.kind is PromptKind.PICKER

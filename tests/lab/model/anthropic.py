@@ -54,19 +54,19 @@ class Anthropic:
         kind = ERROR_TYPES.get(status, "api_error")
         return {"type": "error", "error": {"type": kind, "message": message}}
 
-    def answer(self, asked: Asked, wire: Wire) -> None:
-        """One message, as events when they were asked for."""
-        if asked.body.get("stream"):
-            with wire.stream():
-                self._stream(asked, wire)
-            return
-        wire.trouble_after(0)
-        blocks = enumerate(wire.turn.blocks)
-        content = [whole(asked, block, index) for index, block in blocks]
-        ending = {"content": content, "stop_reason": stop(wire.turn), "usage": usage(wire.turn)}
-        wire.json({**opening(asked), **ending}, headers=wire.turn.headers)
+    def streamed(self, asked: Asked) -> bool:
+        """Claude Code asks for events first, and for a whole answer when they broke off."""
+        return bool(asked.body.get("stream"))
 
-    def _stream(self, asked: Asked, wire: Wire) -> None:
+    def whole(self, asked: Asked, turn: Turn) -> Body:
+        """One message."""
+        content = [filled(asked, block, index) for index, block in enumerate(turn.blocks)]
+        ending = {"content": content, "stop_reason": stop(turn), "usage": usage(turn)}
+        return {**opening(asked), **ending}
+
+    def stream(self, asked: Asked, wire: Wire) -> None:
+        """The events of one message."""
+
         def send(kind: str, **rest: Any) -> None:  # noqa: ANN401
             wire.event({"type": kind, **rest}, kind)
 
@@ -126,16 +126,16 @@ def empty(asked: Asked, block: Block, index: int) -> dict[str, Any]:
             return {"type": "tool_use", "id": name, "name": block.tool, "input": {}}
 
 
-def whole(asked: Asked, block: Block, index: int) -> dict[str, Any]:
+def filled(asked: Asked, block: Block, index: int) -> dict[str, Any]:
     """A block with all that is in it."""
     match block:
         case Say():
-            filled: dict[str, Any] = {"text": block.text}
+            inside: dict[str, Any] = {"text": block.text}
         case Think():
-            filled = {"thinking": block.text, "signature": "c2ln"}
+            inside = {"thinking": block.text, "signature": "c2ln"}
         case Call():
-            filled = {"input": dict(block.input)}
-    return {**empty(asked, block, index), **filled}
+            inside = {"input": dict(block.input)}
+    return {**empty(asked, block, index), **inside}
 
 
 def deltas(block: Block, wire: Wire) -> Iterator[dict[str, Any]]:

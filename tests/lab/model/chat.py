@@ -42,22 +42,23 @@ class Chat:
         kind = "invalid_request_error" if status < 500 else "server_error"
         return {"error": {"message": message, "type": kind, "param": None, "code": None}}
 
-    def answer(self, asked: Asked, wire: Wire) -> None:
-        """One completion, as chunks when they were asked for."""
-        if asked.body.get("stream"):
-            with wire.stream():
-                self._stream(asked, wire)
-            return
-        wire.trouble_after(0)
-        texts = [block.text for block in wire.turn.blocks if isinstance(block, Say)]
-        message: dict[str, Any] = {"role": "assistant", "content": "".join(texts)}
-        if calls := tool_calls(asked, wire.turn):
-            message["tool_calls"] = calls
-        choice = {"index": 0, "message": message, "finish_reason": stop(wire.turn)}
-        rest = {"object": "chat.completion", "choices": [choice], "usage": usage(wire.turn)}
-        wire.json({**opening(asked), **rest}, headers=wire.turn.headers)
+    def streamed(self, asked: Asked) -> bool:
+        """As the request says."""
+        return bool(asked.body.get("stream"))
 
-    def _stream(self, asked: Asked, wire: Wire) -> None:
+    def whole(self, asked: Asked, turn: Turn) -> Body:
+        """One completion."""
+        texts = [block.text for block in turn.blocks if isinstance(block, Say)]
+        message: dict[str, Any] = {"role": "assistant", "content": "".join(texts)}
+        if calls := tool_calls(asked, turn):
+            message["tool_calls"] = calls
+        choice = {"index": 0, "message": message, "finish_reason": stop(turn)}
+        rest = {"object": "chat.completion", "choices": [choice], "usage": usage(turn)}
+        return {**opening(asked), **rest}
+
+    def stream(self, asked: Asked, wire: Wire) -> None:
+        """The chunks of one completion."""
+
         def send(delta: dict[str, Any], finish: str | None = None) -> None:
             choice = {"index": 0, "delta": delta, "finish_reason": finish}
             wire.event({**opening(asked), "choices": [choice]})

@@ -68,18 +68,17 @@ class Gemini:
         state = STATES.get(status, "UNKNOWN")
         return {"error": {"code": status, "message": message, "status": state}}
 
-    def answer(self, asked: Asked, wire: Wire) -> None:
-        """One content, as chunks when they were asked for."""
-        if asked.path.endswith(":streamGenerateContent"):
-            with wire.stream():
-                self._stream(asked, wire)
-            return
-        wire.trouble_after(0)
-        blocks = enumerate(wire.turn.blocks)
-        parts = [part(asked, block, index) for index, block in blocks]
-        wire.json(chunk(parts, wire.turn, finish=stop(wire.turn)), headers=wire.turn.headers)
+    def streamed(self, asked: Asked) -> bool:
+        """The method says it."""
+        return asked.path.endswith(":streamGenerateContent")
 
-    def _stream(self, asked: Asked, wire: Wire) -> None:
+    def whole(self, asked: Asked, turn: Turn) -> Body:
+        """One content."""
+        parts = [part(asked, block, index) for index, block in enumerate(turn.blocks)]
+        return chunk(parts, turn, finish=stop(turn))
+
+    def stream(self, asked: Asked, wire: Wire) -> None:
+        """The chunks of one content."""
         if broken := wire.broken():
             wire.event({"error": {"message": broken.message, "status": broken.type}})
             return

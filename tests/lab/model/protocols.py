@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tests.lab.model.turns import Call
+from tests.lab.model.turns import Call, Turn
 from tests.lab.model.wire import Wire
 
 Body = Mapping[str, Any]
@@ -58,8 +58,16 @@ class ModelProtocol(Protocol):
         """The body of an error answer."""
         ...
 
-    def answer(self, asked: Asked, wire: Wire) -> None:
-        """Write the turn."""
+    def streamed(self, asked: Asked) -> bool:
+        """Whether the answer is wanted as events."""
+        ...
+
+    def stream(self, asked: Asked, wire: Wire) -> None:
+        """Write the turn as events."""
+        ...
+
+    def whole(self, asked: Asked, turn: Turn) -> Body:
+        """The turn as one JSON value."""
         ...
 
 

@@ -47,12 +47,18 @@ class Responses:
         kind = "invalid_request_error" if status < 500 else "server_error"
         return {"error": {"message": message, "type": kind, "param": None, "code": None}}
 
-    def answer(self, asked: Asked, wire: Wire) -> None:
-        """The events of one response."""
-        with wire.stream():
-            self._stream(asked, wire)
+    def streamed(self, asked: Asked) -> bool:  # noqa: ARG002
+        """Codex takes nothing else."""
+        return True
 
-    def _stream(self, asked: Asked, wire: Wire) -> None:
+    def whole(self, asked: Asked, turn: Turn) -> Body:
+        """One response."""
+        items = [filled(asked, block, index) for index, block in enumerate(turn.blocks)]
+        ending = {"status": "completed", "output": items, "usage": usage(turn)}
+        return {**opening(asked), **ending}
+
+    def stream(self, asked: Asked, wire: Wire) -> None:
+        """The events of one response."""
         numbers = itertools.count()
 
         def send(kind: str, **rest: Any) -> None:  # noqa: ANN401
@@ -64,16 +70,13 @@ class Responses:
             error = {"code": broken.type, "message": broken.message}
             send("response.failed", response={**response, "status": "failed", "error": error})
             return
-        items = []
         for index, block in enumerate(wire.turn.blocks):
-            item = whole(asked, block, index)
+            item = filled(asked, block, index)
             send("response.output_item.added", output_index=index, item=begun(item))
             for kind, delta in deltas(block, wire):
                 send(kind, item_id=item["id"], output_index=index, **delta)
             send("response.output_item.done", output_index=index, item=item)
-            items.append(item)
-        ending = {"status": "completed", "output": items, "usage": usage(wire.turn)}
-        send("response.completed", response={**response, **ending})
+        send("response.completed", response=self.whole(asked, wire.turn))
 
 
 def opening(asked: Asked) -> dict[str, Any]:
@@ -101,7 +104,7 @@ def usage(turn: Turn) -> dict[str, Any]:
     }
 
 
-def whole(asked: Asked, block: Block, index: int) -> dict[str, Any]:
+def filled(asked: Asked, block: Block, index: int) -> dict[str, Any]:
     """An item with all that is in it."""
     name = f"item_{asked.number}_{index}"
     match block:

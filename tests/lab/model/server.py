@@ -3,7 +3,7 @@
     with Model() as model:
         model.expect(call("Bash", command="date"), say("Done."))
         ...                     # a CLI that was started with model.url
-        assert model.told("Bash") ...
+        assert len(model.results) == 1
 
 Start reading here; `turns.py` lists what can be queued.
 """
@@ -95,10 +95,19 @@ class Model:
         with self._guard:
             self._queue.extend(turns)
 
+    def forget(self) -> None:
+        """Empty the queue."""
+        with self._guard:
+            self._queue.clear()
+
     def release(self) -> None:
-        """Let everything that hangs go on."""
+        """Let everything that hangs go on; what is asked later hangs again."""
         released, self._released = self._released, threading.Event()
         released.set()
+
+    def let_go(self) -> None:
+        """Let everything that hangs go on, now and later."""
+        self._released.set()
 
     @property
     def requests(self) -> tuple[Request, ...]:
@@ -220,8 +229,16 @@ def reply(protocol: ModelProtocol, asked: Asked, wire: Wire) -> None:
         message = trouble.message or MESSAGES.get(trouble.status, f"scripted {trouble.status}")
         body = trouble.body or protocol.error(trouble.status, message)
         wire.json(body, trouble.status, trouble.headers)
-        return
-    protocol.answer(asked, wire)
+    elif protocol.streamed(asked):
+        with wire.stream():
+            protocol.stream(asked, wire)
+    else:
+        # No word comes before another here: trouble after any of them is trouble at once.
+        wire.trouble_at_once()
+        if broken := wire.broken():
+            wire.json(protocol.error(broken.status, broken.message), broken.status)
+        else:
+            wire.json(protocol.whole(asked, wire.turn), headers=wire.turn.headers)
 
 
 def read_body(http: BaseHTTPRequestHandler) -> dict[str, Any]:

@@ -76,10 +76,11 @@ class Drop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Break:
-    """An error event inside a stream that began well."""
+    """An error event inside a stream that began well; a whole answer is that error instead."""
 
     message: str
     type: str = "overloaded_error"
+    status: int = 529  #: of the whole answer
 
 
 Trouble = Refuse | Hang | Drop | Break

@@ -85,6 +85,11 @@ class Wire:
             case _:
                 return
 
+    def trouble_at_once(self) -> None:
+        """The turn's trouble, wherever it was to begin."""
+        if isinstance(self.turn.trouble, Hang | Drop):
+            self.trouble_after(self.turn.trouble.after)
+
     def broken(self) -> Break | None:
         """The error that this stream carries."""
         trouble = self.turn.trouble
