@@ -49,6 +49,7 @@ from koboshi.sources.senses import Senses
 from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
 from tests.lab.model.turns import EVER, Usage, call, hang, refuse, say
+from tests.lab.parts import CLAUDE, CODEX
 from tests.lab.stage import Stage
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
@@ -133,10 +134,10 @@ class Watch:
         self.world, _ = step(self.world, happen(self.world, body, now))
 
 
-@pytest.fixture(params=["2.1.197", "2.1.325"])
+@pytest.fixture(params=CLAUDE, ids=lambda part: part.version)
 def claude(request: pytest.FixtureRequest, stages: Stages) -> Watch:
     """Claude Code, in each version."""
-    return Watch(stages("claude", request.param))
+    return Watch(stages(request.param))
 
 
 @pytest.fixture
@@ -336,7 +337,7 @@ def listening(taken: list[Observation]) -> Iterator[tuple[HookUrl, asyncio.Runne
 
 def test_codex_tells_its_session_turns_and_tokens(stages: Stages, model: Model) -> None:
     """The rollout that its process has open names the session; nobody gave it one."""
-    codex = Watch(stages("codex", "0.166.0"), session="made-up")
+    codex = Watch(stages(CODEX), session="made-up")
     codex.start()
     model.expect(say("word " * 60, pace=0.05, usage=Usage(input=50_000, output=100)))
     codex.stage.say("Count the words.")
@@ -362,7 +363,7 @@ def test_codex_tells_its_session_turns_and_tokens(stages: Stages, model: Model) 
 
 def test_a_supervisor_equips_and_hears_what_it_starts(stages: Stages) -> None:
     """The whole way: settings file, socket, registry, transcript, status line, journal."""
-    stage = stages("claude", "2.1.325")
+    stage = stages(CLAUDE[-1])
     with tempfile.TemporaryDirectory(prefix="kb-") as state:
         program = Program(argv=stage.home.command(), cwd=str(stage.home.cwd))
         post = Post(agent="a1", agent_type="claude", program=program, state=Path(state))

@@ -92,7 +92,7 @@ class Foreground:
             watch_over(
                 self._post,
                 self._host,
-                enough=lambda supervisor: self._over(supervisor.world.view),
+                enough=self._enough,
                 begun=self._begun,
             )
         )
@@ -109,6 +109,11 @@ class Foreground:
         for task in (watch, narrate):
             if task.done() and not task.cancelled():
                 task.result()
+
+    def _enough(self, supervisor: Supervisor) -> bool:
+        """Over, and what was done about it is written down."""
+        world = supervisor.world
+        return self._over(world.view) and not world.ledger.in_flight()
 
     def _over(self, view: View) -> bool:
         """The same, and when a person at the keyboard has just interrupted it to death."""
