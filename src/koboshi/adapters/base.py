@@ -6,7 +6,7 @@ looks give two equal readings, whatever came between them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +50,8 @@ class Adapter(Protocol):
     """Knowledge about one CLI."""
 
     name: str
+    offers: ClassVar[tuple[str, ...]]  #: the signals by which it can be known
+    tested: str  #: versions whose screens were tested, such as ">=2.1,<3"; empty: any
 
     def read(self, seen: ScreenSeen) -> Reading:
         """What that screen shows."""

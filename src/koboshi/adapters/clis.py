@@ -26,12 +26,14 @@ class CliAdapter(Bare):
     """
 
     name: str = ""
+    offers: ClassVar[tuple[str, ...]] = ("process", "screen", "title")
     #: Exit codes that somebody meant: a typed exit, or an asked-for end by a signal.
     clean_codes: ClassVar[frozenset[int]] = frozenset({0})
 
     def __init__(self, override: str | None = None, version: str = "") -> None:
         self._manifest = load(self.name, override, version)
         self._version = version
+        self.tested = self._manifest.versions
 
     @property
     def manifest(self) -> Manifest:

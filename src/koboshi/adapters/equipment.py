@@ -11,7 +11,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from koboshi.core.events import SignalRead
@@ -64,6 +64,9 @@ class Equipment:
 
 class Bare:
     """An adapter of something that tells nothing beside its screen."""
+
+    offers: ClassVar[tuple[str, ...]] = ("process", "screen")
+    tested: str = ""
 
     def signal(self, seen: Signal) -> SignalRead | None:  # noqa: ARG002
         """Nothing."""

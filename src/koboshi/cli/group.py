@@ -34,6 +34,7 @@ VERBS: dict[str, Verb] = {
         "daemon": "Show, start, stop or restart koboshi's daemon.",
         "demo": "Live through one bad night in at most 90 seconds.",
         "detach": "Take every terminal off an agent's.",
+        "doctor": "Tell what is installed, what is wrong, and what to do about it.",
         "events": "Print what was seen of an agent, oldest first.",
         "inspect": "Say what a screen shows.",
         "ls": "List the agents and what each is doing.",

@@ -14,6 +14,10 @@ class ClaudeAdapter(CliAdapter):
     """Knowledge about Claude Code."""
 
     name = "claude"
+    offers: ClassVar[tuple[str, ...]] = (
+        *CliAdapter.offers,
+        *("registry", "hooks", "transcript", "status line"),
+    )
     # 0: /exit, Ctrl-C twice, SIGINT. 143 and 129: SIGTERM and SIGHUP, after its own clean-up.
     clean_codes: ClassVar[frozenset[int]] = frozenset({0, 129, 143})
 

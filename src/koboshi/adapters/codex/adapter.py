@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from koboshi.adapters.clis import CliAdapter
 
 from .rollout import read_signal
@@ -15,5 +17,6 @@ class CodexAdapter(CliAdapter):
     """
 
     name = "codex"
+    offers: ClassVar[tuple[str, ...]] = (*CliAdapter.offers, "transcript")
 
     signal = staticmethod(read_signal)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from koboshi._version import __version__
 from koboshi.adapters.registry import adapter, names, program_type
 from koboshi.core.actions import Mode, Send, Start, Stop
 from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven
@@ -130,6 +131,7 @@ class Verbs:
         house = self._house
         return {
             "pid": os.getpid(),
+            "version": __version__,
             "since": self._since,
             "agents": len(house.wards),
             "state": str(house.state),
