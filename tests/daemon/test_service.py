@@ -330,3 +330,33 @@ def test_a_screen_is_recorded_as_a_case_with_secrets_masked(koboshi: Trial) -> N
     assert key not in everything
     assert json.loads((case / "expected.json").read_text())["status"] == "idle"
     assert koboshi.type("record", "a", "--to", "case").returncode == 2
+
+
+def test_a_person_at_the_keyboard_is_noticed_and_not_typed_over(koboshi: Trial) -> None:
+    """In koboshi's own tmux the session tells when a person last pressed a key."""
+    koboshi.say("run", "-d", "--name", "a", "--as", "scripted", "--", *koboshi.script(IDLE))
+    koboshi.until_status("a", "idle")
+    assert "person-typed" not in koboshi.say("events", "a")
+    here, there = pty.openpty()
+    command = [sys.executable, "-m", "koboshi", "attach", "a"]
+    environment = {**koboshi.environment, "TERM": "xterm-256color"}
+    client = subprocess.Popen(
+        command, env=environment, stdin=there, stdout=there, stderr=there, start_new_session=True
+    )
+    os.close(there)
+    try:
+        shown = b""
+        while b"C-b d leaves" not in shown:
+            shown += os.read(here, 65536)
+        os.write(here, b"h")
+        koboshi.until("a", lambda known: known["draft"] == "h")
+        os.write(here, b"\x7f")
+        koboshi.until("a", lambda known: known["draft"] == "")
+        koboshi.say("send", "a", "--wait", "0", "hello")
+        assert "person-typed" in koboshi.say("events", "a")
+        koboshi.until("a", lambda known: known["messages"] == 0)
+        assert "a person is typing there" in koboshi.say("why", "a", "--all")
+    finally:
+        client.kill()
+        client.wait(PATIENCE)
+        os.close(here)

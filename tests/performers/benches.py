@@ -6,7 +6,8 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from koboshi.adapters.registry import adapter
-from koboshi.core.events import Outcome
+from koboshi.core.events import Context, Outcome
+from koboshi.core.view import View
 from koboshi.hosts.base import Key, Launch, Text
 from koboshi.performers import Hands, Program, perform, settle
 from koboshi.scripted.behaviour import Ask, Done, Script, Work
@@ -57,6 +58,7 @@ class Bench:
         self.marks: list[str] = []
         self.told: list[Body] = []
         self.announced: list[str] = []
+        self.view = View(context=Context(agent="a"))
         self.host.on_type = self._note
         self.host.on_end = self.ended.append
         self.hands = Hands(
@@ -70,6 +72,7 @@ class Bench:
             tell=self._tell,
             announce=self.announced.append,
             scale=runtime.scale,
+            view=lambda: self.view,
         )
         self.start(1)
 

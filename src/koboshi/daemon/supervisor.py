@@ -28,7 +28,7 @@ from koboshi.core.events import (
     Ticked,
 )
 from koboshi.core.fold import tells_more
-from koboshi.core.observations import ScreenSeen
+from koboshi.core.observations import PersonSeen, ScreenSeen
 from koboshi.core.view import evolve
 from koboshi.errors import MarkNotWritten
 from koboshi.performers import Hands, perform, settle
@@ -56,6 +56,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: Seconds between two notes that a person is typing.
+PERSON_EVERY = 5.0
+
 
 class Supervisor:
     """Looks after one agent."""
@@ -81,6 +84,7 @@ class Supervisor:
         self._listen = listen
         self._coalescer = Coalescer()
         self._unwritten: list[Body] = []
+        self._typed_at = 0.0
         self._last: tuple[ScreenSeen, ScreenRead] | None = None
         self.hands = Hands(
             agent=world.view.context.agent,
@@ -93,6 +97,7 @@ class Supervisor:
             tell=self.take,
             announce=announce,
             scale=runtime.scale,
+            view=lambda: self.world.view,
         )
 
     @property
@@ -148,9 +153,19 @@ class Supervisor:
         if place is not self.place:
             return  # a new run has begun while we looked
         ours = self.hands.ours(seen, place)
+        self._mind_person(ours)
         if self._up_again(ours, place):
             self.found(place)
         self.observe(ours)
+
+    def _mind_person(self, seen: ScreenSeen) -> None:
+        """A person who types into the terminal itself is known by when they did (law 10)."""
+        typed, hold = seen.typed_at, self.world.view.settings.person_hold
+        if typed is None or typed - self._typed_at < min(PERSON_EVERY, hold / 2):
+            return
+        self._typed_at = typed
+        if seen.utc is not None and seen.utc - typed < hold:
+            self.observe(PersonSeen())
 
     def _up_again(self, seen: ScreenSeen, place: Place) -> bool:
         """Whether a person started the agent anew in a pane that it had left."""

@@ -156,6 +156,8 @@ class AdoptedHost:
             cursor=pane.cursor,
             pid=None if pane.dead else foreground(pane.pid),
             alive=not pane.dead,
+            # A key goes to the pane that is in front.
+            typed_at=float(pane.typed_at) if pane.window_active and pane.active else None,
         )
 
     async def stirred(self, place: Place, patience: float) -> bool:

@@ -16,12 +16,12 @@ from koboshi.hosts.panes import SEPARATOR
 
 FIELDS = (
     *("pane_id", "pane_pid", "pid", "pane_width", "pane_height", "cursor_x", "cursor_y"),
-    *("window_index", "pane_index"),
+    *("window_index", "pane_index", "session_activity"),
     *("pane_dead", "pane_synchronized", "window_active", "pane_active"),
     *("pane_mode", "session_id", "window_id", "socket_path", "@koboshi_agent"),
     *("session_name", "pane_current_command", "window_name", "pane_title"),
 )
-_NUMBERS, _FLAGS = slice(1, 9), slice(9, 13)
+_NUMBERS, _FLAGS = slice(1, 10), slice(10, 14)
 FORMAT = SEPARATOR.join(f"#{{{field}}}" for field in FIELDS)
 LIST: Command = ("list-panes", "-a", "-F", FORMAT)
 
@@ -46,6 +46,7 @@ class ForeignPane:
     cursor: tuple[int, int]
     window_index: int
     index: int
+    typed_at: int  #: when a person last pressed a key in that session, in whole UTC seconds
     dead: bool
     synchronized: bool  #: what is typed here is typed into its neighbours too
     window_active: bool
@@ -66,9 +67,9 @@ class ForeignPane:
         parts = line.split(SEPARATOR, len(FIELDS) - 1)
         if len(parts) < len(FIELDS) or not all(part.isdecimal() for part in parts[_NUMBERS]):
             return None
-        pid, server, cols, rows, x, y, window_index, index = map(int, parts[_NUMBERS])
+        pid, server, cols, rows, x, y, window_index, index, typed = map(int, parts[_NUMBERS])
         dead, synchronized, window_active, active = (part == "1" for part in parts[_FLAGS])
-        mode, tmux_session, window, socket, ours, name, command, window_name, title = parts[13:]
+        mode, tmux_session, window, socket, ours, name, command, window_name, title = parts[14:]
         return cls(
             id=parts[0],
             pid=pid,
@@ -78,6 +79,7 @@ class ForeignPane:
             cursor=(x, y),
             window_index=window_index,
             index=index,
+            typed_at=typed,
             dead=dead,
             synchronized=synchronized,
             window_active=window_active,

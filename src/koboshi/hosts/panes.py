@@ -50,6 +50,8 @@ FIELDS = (
     "pane_height",
     "cursor_x",
     "cursor_y",
+    "session_activity",
+    "session_created",
     "session_id",
     "@koboshi_agent",
     "pane_current_command",
@@ -71,6 +73,7 @@ class Pane:
     cols: int
     rows: int
     cursor: tuple[int, int]
+    typed_at: int | None  #: when a person last pressed a key there, in whole UTC seconds
     tmux_session: str
     command: str
     title: str
@@ -81,10 +84,11 @@ class Pane:
         # The title comes last and takes the rest: an agent may put anything there.
         parts = line.split(SEPARATOR, len(FIELDS) - 1)
         if len(parts) < len(FIELDS) or not all(
-            part.isdecimal() for part in (parts[1], *parts[4:8])
+            part.isdecimal() for part in (parts[1], *parts[4:10])
         ):
             return None
-        pane_id, run, folder, dead, cols, rows, x, y, session, agent, command, title = parts
+        pane_id, run, folder, dead, cols, rows, x, y, typed, created, session, *rest = parts
+        agent, command, title = rest
         return cls(
             id=pane_id,
             agent=agent,
@@ -94,6 +98,8 @@ class Pane:
             cols=int(cols),
             rows=int(rows),
             cursor=(int(x), int(y)),
+            # A session counts its making as activity.
+            typed_at=int(typed) if int(typed) > int(created) else None,
             tmux_session=session,
             command=command,
             title=title,

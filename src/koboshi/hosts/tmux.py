@@ -114,6 +114,7 @@ class TmuxHost:
             alive=alive,
             code=ended.code if ended else None,
             signal=ended.signal if ended else None,
+            typed_at=pane.typed_at,
         )
 
     async def stirred(self, place: Place, patience: float) -> bool:

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from koboshi.core.events import Body, Moment
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Reading
+    from koboshi.core.view import View
     from koboshi.hosts.base import Host, Place
 
 #: Seconds. Between a look and the key that follows it the world can change, and no program can
 #: close that gap; a look older than this is taken again.
 FRESH = 0.25
+#: Seconds after a person's key in which nothing of ours is typed, whatever was decided before it.
+TYPING = 3.0
 #: Seconds between two looks while waiting for something to show.
 POLL = 0.2
 
@@ -93,6 +96,7 @@ class Hands:
     tell: Callable[[Body], bool]
     announce: Callable[[str], None]
     scale: Callable[[float], float]  #: the host's monotonic time → ours
+    view: Callable[[], View]  #: what is known now, for a second opinion
     place: Place | None = None
 
     def at_place(self, run: int) -> Place:
@@ -115,12 +119,18 @@ class Hands:
         return evolve(seen, at=self.scale(seen.at), run=place.run, command=command)
 
     async def fresh_look(self, *, tries: int = 3) -> Glance:
-        """A look young enough to type on."""
+        """A look young enough to type on; nobody else has just typed there."""
         for _ in range(tries):
             glance = await self.look()
             if self.now().at - glance.seen.at <= FRESH:
+                self._alone(glance.seen)
                 return glance
         raise Skipped("the terminal answers too slowly to type safely")
+
+    def _alone(self, seen: ScreenSeen) -> None:
+        typed = seen.typed_at
+        if typed is not None and seen.utc is not None and seen.utc - typed < TYPING:
+            raise Skipped("a person is typing there")
 
     async def patient_look(self) -> Glance:
         """A fresh look once something was typed: `Skipped` would say that nothing was."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.events import Ending
+from koboshi.core.events import Ending, Source
 from koboshi.core.readings import Status
 
 from .hands import Skipped, done, failed, readable, skipped
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from koboshi.core.actions import Checkpoint, Load, Send
-    from koboshi.core.events import Outcome
+    from koboshi.core.events import Moment, Outcome
     from koboshi.core.readings import Reading
+    from koboshi.core.view import View
 
     from .hands import Glance, Hands
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 AT_PROMPT = (Status.IDLE, Status.FAILED, Status.LIMITED)
 #: Seconds for typed text to show, and for submitted text to leave.
 SHOWS = 3.0
+#: Seconds between two looks that count as two signals.
+APART = 0.3
+#: Seconds for which a hook's word that a question is open holds: its end may have fired none.
+RECENT = 10.0
 #: Seconds for the agent to confirm a save or a load, and to have read that it was asked.
 CONFIRMS, REFUSES = 90.0, 5.0
 #: What ends the turn without a confirmation: nothing will come any more.
@@ -58,13 +63,36 @@ def _holds(glance: Glance, text: str) -> bool:
     return _is_in_box(glance, text) and glance.reading.reason != "menu_differs"
 
 
+async def _sure(hands: Hands, takes: Callable[[Reading], bool]) -> None:
+    """Two signals say that no dialog is open, or nothing is typed: text would approve it."""
+    glance = await hands.fresh_look()
+    if not takes(glance.reading):
+        raise Skipped("not at an empty prompt")
+    told = second_opinion(hands.view(), hands.now())
+    if told is Status.ASKING:
+        raise Skipped("the screen shows a prompt, another signal an open question")
+    if told is None:
+        # Nobody else tells: what a screen shows twice, with its cursor in the same place, is no
+        # frame that a dialog is about to replace.
+        await hands.sleep(APART)
+        again = await hands.fresh_look()
+        if not takes(again.reading) or again.seen.cursor != glance.seen.cursor:
+            raise Skipped("not at an empty prompt, at the second look")
+
+
+def second_opinion(view: View, now: Moment) -> Status | None:
+    """What the agent itself says beside its screen; None: nothing that counts now."""
+    registry, hook = view.clue(Source.REGISTRY), view.clue(Source.HOOK)
+    if hook is not None and hook.status is Status.ASKING and now.at - hook.at < RECENT:
+        return Status.ASKING
+    return registry.status if registry is not None else None
+
+
 async def submit(hands: Hands, text: str, *, at_once: bool = False) -> Outcome:
     """Type the text at an empty prompt and see it leave; text goes in once, Enter at most twice."""
     if not text:
         return failed("no words are known for that")  # an empty box would "hold" them at once
-    reading = (await hands.fresh_look()).reading
-    if not (ready(reading) or (at_once and _queues(reading))):
-        raise Skipped("not at an empty prompt")
+    await _sure(hands, lambda reading: ready(reading) or (at_once and _queues(reading)))
     await hands.paste(text)
     # Gemini swallows an Enter that comes at once, and Codex takes it for a part of the paste.
     await hands.sleep(hands.adapter.submit_pause)

@@ -1,0 +1,102 @@
+"""Two signals before any text: typed into a dialog it would approve it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from koboshi.core.actions import Send
+from koboshi.core.events import Ending, Outcome, Source
+from koboshi.core.observations import ScreenSeen
+from koboshi.core.readings import Status
+from koboshi.core.view import Clue
+from koboshi.hosts.base import Place
+from tests.performers.benches import Bench
+
+SEND = Send(run=1, text="go on", about="idle0.0.0")
+
+
+def clue(source: Source, status: Status, age: float, bench: Bench) -> Clue:
+    """What that source said so many seconds ago."""
+    return Clue(source=source, status=status, at=bench.runtime.now().at - age)
+
+
+@pytest.mark.parametrize(
+    ("source", "age"), [(Source.REGISTRY, 1.0), (Source.REGISTRY, 900.0), (Source.HOOK, 2.0)]
+)
+def test_another_signal_that_knows_of_a_question_keeps_the_text_back(
+    source: Source, age: float
+) -> None:
+    """The screen alone is not believed; a level holds, an edge for some time."""
+    bench = Bench()
+    bench.view = replace(bench.view, clues=(clue(source, Status.ASKING, age, bench),))
+
+    result = bench.perform(SEND)
+
+    assert result == Outcome(
+        ending=Ending.SKIPPED, why="the screen shows a prompt, another signal an open question"
+    )
+    assert bench.sent == []
+
+
+def test_an_old_hook_does_not_hold_for_ever() -> None:
+    """A refused question fires no hook at its end."""
+    bench = Bench()
+    bench.view = replace(bench.view, clues=(clue(Source.HOOK, Status.ASKING, 60.0, bench),))
+
+    assert bench.perform(SEND).ending is Ending.DONE
+
+
+def test_a_registry_that_agrees_saves_the_second_look() -> None:
+    """The agent says by itself that it waits for its user."""
+    bench = Bench()
+    bench.view = replace(bench.view, clues=(clue(Source.REGISTRY, Status.IDLE, 1.0, bench),))
+    begun = bench.runtime.now().at
+
+    assert bench.perform(SEND).ending is Ending.DONE
+    told = bench.runtime.now().at - begun
+    alone = Bench()
+    begun = alone.runtime.now().at
+    assert alone.perform(SEND).ending is Ending.DONE
+    assert alone.runtime.now().at - begun >= told + 0.25
+
+
+def test_where_nobody_else_tells_a_dialog_between_two_looks_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The cursor moved, or the prompt is not there any more."""
+    bench = Bench()
+    look, count = bench.host.look, 0
+
+    async def moving(place: Place) -> ScreenSeen:
+        nonlocal count
+        count += 1
+        seen = await look(place)
+        return replace(seen, cursor=(count, 3))
+
+    monkeypatch.setattr(bench.host, "look", moving)
+    result = bench.perform(SEND)
+
+    assert result.why == "not at an empty prompt, at the second look"
+    assert bench.sent == []
+
+
+@pytest.mark.parametrize("ago", [1.0, 10.0])
+def test_a_person_who_has_just_typed_there_is_not_typed_over(
+    ago: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when it was decided before they did."""
+    bench = Bench()
+    look = bench.host.look
+
+    async def typed(place: Place) -> ScreenSeen:
+        seen = await look(place)
+        return replace(seen, typed_at=(seen.utc or 0.0) - ago)
+
+    monkeypatch.setattr(bench.host, "look", typed)
+    result = bench.perform(SEND)
+
+    long_ago = ago > 5.0
+    assert (result.ending is Ending.DONE) is long_ago
+    assert bool(bench.sent) is long_ago
