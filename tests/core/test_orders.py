@@ -7,7 +7,7 @@ import pytest
 from koboshi.core.actions import Mode, Send, Stop
 from koboshi.core.events import Ending, Order, OrderGiven, RunExited, Ticked
 from koboshi.core.gate import Word
-from koboshi.core.readings import Status
+from koboshi.core.readings import Meaning, Option, Prompt, PromptKind, Reading, Status
 from koboshi.core.settings import Settings
 from tests.core.worlds import Driver, admitted, asking, blank, reading
 
@@ -185,3 +185,45 @@ def test_a_stop_drops_what_was_not_said() -> None:
     driver.tell(OrderGiven(order=Order.STOP))
 
     assert driver.view.outbox == ()
+
+
+def menu() -> Reading:
+    """Claude Code's menu at a usage limit."""
+    options = (
+        Option(text="Stop and wait", meaning=Meaning.WAIT, key="1"),
+        Option(text="Upgrade", meaning=Meaning.OTHER, key="2"),
+    )
+    prompt = Prompt(kind=PromptKind.LIMIT, question="What do you want to do?", options=options)
+    return Reading(status=Status.ASKING, prompt=prompt, lines=("> go",))
+
+
+@pytest.mark.parametrize(
+    ("mode", "word"),
+    [(Mode.OBSERVE, Word.WOULD), (Mode.KEEP, Word.ADMITTED), (Mode.AUTO, Word.ADMITTED)],
+)
+def test_a_limits_menu_is_closed_by_waiting_in_keep_and_told_in_observe(
+    mode: Mode, word: Word
+) -> None:
+    """No other question is answered in keep; in observe a person is asked."""
+    driver = at_prompt(mode)
+    driver.see(menu())
+    decisions = driver.see_same()
+
+    assert {d.action.kind: d.verdict.word for d in decisions}["answer"] is word
+    told = [d for d in decisions if d.action.kind == "escalate"]
+    assert bool(told) is (mode is Mode.OBSERVE)
+
+
+def test_a_mode_can_be_changed_while_it_runs() -> None:
+    """What was held back is decided anew, and the other way round."""
+    driver = at_prompt(Mode.OBSERVE)
+    driver.at += 600.0
+    [held] = [d for d in driver.see_same() if d.action.kind == "send"]
+    assert held.verdict.word is Word.WOULD
+
+    again = driver.tell(OrderGiven(order=Order.MODE, text="keep"))
+
+    assert [a.kind for a in admitted(again)] == ["send"]
+    assert driver.view.settings.mode is Mode.KEEP
+    driver.tell(OrderGiven(order=Order.MODE, text="nonsense"))
+    assert driver.view.settings.mode is Mode.KEEP

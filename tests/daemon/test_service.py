@@ -360,3 +360,19 @@ def test_a_person_at_the_keyboard_is_noticed_and_not_typed_over(koboshi: Trial) 
         client.kill()
         client.wait(PATIENCE)
         os.close(here)
+
+
+def test_a_mode_is_changed_while_it_runs_and_outlives_the_daemon(koboshi: Trial) -> None:
+    """In observe a crash is told and not mended; in keep it is."""
+    words = ("--name", "a", "--mode", "observe", "--as", "scripted")
+    koboshi.say("run", "-d", *words, "--", *koboshi.script(IDLE))
+    pid = koboshi.until_status("a", "idle")["run"]["pid"]
+    os.kill(pid, signal.SIGKILL)
+    koboshi.until_status("a", "gone")
+    assert "would-have" in koboshi.say("why", "a", "--all")
+
+    assert koboshi.say("mode", "a", "keep") == "a is in mode keep\n"
+
+    assert koboshi.until_status("a", "idle")["run"]["number"] == 2
+    koboshi.say("daemon", "restart")
+    assert koboshi.until_status("a", "idle")["mode"] == "keep"

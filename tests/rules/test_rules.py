@@ -20,7 +20,15 @@ from koboshi.core.actions import (
     Stop,
 )
 from koboshi.core.events import Moment, Order, Origin, Severity, Source
-from koboshi.core.readings import ApiError, ContextUse, Limit, Meaning, PromptKind, Status
+from koboshi.core.readings import (
+    ApiError,
+    ContextUse,
+    Limit,
+    Meaning,
+    Option,
+    PromptKind,
+    Status,
+)
 from koboshi.core.settings import Settings
 from koboshi.core.view import (
     Belief,
@@ -58,6 +66,15 @@ def view(status: Status = Status.IDLE, *, since: float = 9_900.0, **parts: objec
 
 
 GONE = view(Status.GONE, run=DEAD)
+WAITING = permission(
+    "",
+    kind=PromptKind.LIMIT,
+    options=(
+        Option(text="Stop and wait for limit to reset", meaning=Meaning.WAIT, key="1"),
+        Option(text="Upgrade your plan", meaning=Meaning.OTHER, key="2"),
+    ),
+)
+MENU = Question(prompt=WAITING, nth=4, since=9_990.0, looks=2)
 HELLO = Message(nth=7, text="hello")
 SPENT = tuple(NOW.at - n for n in range(1, 6))
 LONG_AGO = NOW.at - 700.0
@@ -312,6 +329,16 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             view(),
             view(Status.GONE, run=LEFT, halted=Order.STOP),
             view(run=Run(), halted=Order.STOP),
+        ],
+    ),
+    "LIM004": (
+        view(Status.ASKING, question=MENU),
+        Answer(run=3, nth=4, fingerprint=MENU.prompt.fingerprint, choice=Meaning.WAIT),
+        [
+            ASKING,
+            view(Status.ASKING, question=replace(MENU, looks=1)),
+            view(Status.ASKING, question=replace(MENU, left_to_person="in doubt")),
+            view(Status.ASKING, question=replace(MENU, prompt=replace(WAITING, options=()))),
         ],
     ),
     "MSG001": (

@@ -38,6 +38,7 @@ VERBS: dict[str, Verb] = {
         "events": "Print what was seen of an agent, oldest first.",
         "inspect": "Say what a screen shows.",
         "ls": "List the agents and what each is doing.",
+        "mode": "Say how much koboshi may do to an agent.",
         "pause": "Keep looking at an agent, touch nothing.",
         "record": "Write an agent's screen into a folder, as a case for a test.",
         "release": "Look after an agent no more; it goes on.",

@@ -51,6 +51,7 @@ class Order(enum.StrEnum):
     STOP = "stop"  #: End the run, and leave it ended
     KILL = "kill"  #: The same, by force and at once
     SEND = "send"  #: Type this message when it can be typed
+    MODE = "mode"  #: From now on koboshi may do this much; the word is the text
     RELEASE = "release"  #: Look after it no more; it lives on
     PAUSE = "pause"  #: Keep looking, touch nothing
     RESUME = "resume"  #: End of the pause

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from .actions import Mode
 from .arbiter import resolve
 from .events import (
     ActionFinished,
@@ -324,6 +325,9 @@ def _ordered(view: View, body: OrderGiven) -> View:
             message = Message(nth=nth, text=body.text, at_once=body.at_once)
             tally = evolve(view.tally, messages=nth)
             return evolve(view, outbox=(*view.outbox, message), tally=tally)
+        case Order.MODE:
+            mode = Mode.__members__.get(body.text.upper(), view.settings.mode)
+            return evolve(view, settings=evolve(view.settings, mode=mode))
         case Order.RELEASE:
             return view
         case Order.PAUSE:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from . import actions as do
 from .events import ActionFinished, Ending, Event, Origin, Outcome
-from .readings import Status
+from .readings import Meaning, Status
 from .view import NEVER, evolve
 
 if TYPE_CHECKING:
@@ -97,12 +97,18 @@ def _permission(action: Action, view: View) -> Verdict | None:
         return Verdict(word=Word.PAUSED, why="a person said stop")
     if action.safety is not do.Safety.SAFE:
         return Verdict(word=Word.MANUAL, why="left to a person")
-    if action.mode > view.settings.mode:
+    if _mode(action) > view.settings.mode:
         mode = view.settings.mode.name.lower()
         return Verdict(word=Word.WOULD, why=f"mode {mode!r} does not {action.kind}")
     if view.paused and action.mode > do.Mode.OBSERVE:
         return Verdict(word=Word.PAUSED, why="supervision is paused")
     return None
+
+
+def _mode(action: Action) -> do.Mode:
+    """The mode it takes; to close a limit's own menu by waiting answers for nobody."""
+    waits = isinstance(action, do.Answer) and action.choice is Meaning.WAIT
+    return do.Mode.KEEP if waits else action.mode
 
 
 def _ordered(action: Action) -> bool:

@@ -110,6 +110,16 @@ class House:
             self.roster.keep(entry)
             return self._tend(entry)
 
+    async def mode(self, agent: str, mode: str) -> Ward:
+        """From now on koboshi may do that much to the agent."""
+        async with self._changing:
+            ward = self.ward(agent)
+            await ward.taken_up(TAKEN_UP)
+            ward.entry = replace(ward.entry, mode=mode)
+            self.roster.keep(ward.entry)
+            ward.order(OrderGiven(order=Order.MODE, by="person", text=mode))
+            return ward
+
     async def release(self, agent: str) -> None:
         """Look after it no more; it lives on."""
         async with self._changing:
@@ -146,9 +156,12 @@ class House:
 
     async def _start(self, ward: Ward) -> None:
         supervisor = await ward.taken_up(TAKEN_UP)
-        run = supervisor.world.view.run
-        if run.number and run.exit is None:
-            raise InputError(f"{ward.entry.agent} is running already (run {run.number})")
+        view = supervisor.world.view
+        if view.run.number and view.run.exit is None:
+            raise InputError(f"{ward.entry.agent} is running already (run {view.run.number})")
+        if view.settings.mode is not ward.entry.level():
+            # The journal may hold an older order about it.
+            ward.order(OrderGiven(order=Order.MODE, by="person", text=ward.entry.mode))
         ward.order(OrderGiven(order=Order.START, by="person"))
 
     @staticmethod

@@ -29,6 +29,7 @@ BUILTIN: tuple[Rule, ...] = (
     refresh.note_not_loaded,
     refresh.refresh_stuck,
     limits.limit_reached,
+    limits.limit_menu_open,
     limits.limit_has_reset,
     limits.limit_outlived,
     context.context_nearly_full,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Notify, Send
+from koboshi.core.actions import Answer, Escalate, Notify, Send
 from koboshi.core.events import Severity
-from koboshi.core.readings import Status
+from koboshi.core.readings import Meaning, PromptKind, Status
 from koboshi.core.rules import Proposal, rule
 
 if TYPE_CHECKING:
@@ -66,6 +66,35 @@ def limit_has_reset(view: View, now: Moment) -> Proposal | None:
         about=f"limit{window.nth}.{view.tally.settled}.{window.tries}",
     )
     return Proposal(message="the limit has reset", actions=(send,), evidence=view.belief.evidence)
+
+
+@rule("LIM004", "limit-menu-open", Severity.P1)
+def limit_menu_open(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """The CLI has opened a menu about the limit, and waits for an answer.
+
+    ## Why
+    While it stands there nothing can be typed: the night ends at the menu, reset or not.
+
+    ## Example
+    `What do you want to do?  1. Stop and wait for limit to reset  2. Upgrade your plan`.
+
+    ## Safety
+    Safe. Only the option that means "wait" is ever chosen, by its meaning, after a second look.
+    """
+    question = view.question
+    if question is None or question.prompt.kind is not PromptKind.LIMIT or question.left_to_person:
+        return None
+    if question.looks < 2 or question.prompt.index_of(Meaning.WAIT) is None:  # noqa: PLR2004
+        return None
+    answer = Answer(
+        run=view.run.number,
+        nth=question.nth,
+        fingerprint=question.prompt.fingerprint,
+        choice=Meaning.WAIT,
+    )
+    return Proposal(
+        message="the limit's own menu is open", actions=(answer,), evidence=view.belief.evidence
+    )
 
 
 @rule("LIM003", "limit-outlived", Severity.P1)

@@ -31,6 +31,12 @@ def _allowed(view: View, question: Question) -> bool:
     return known and prompt.subject in view.settings.allow
 
 
+def _waits(question: Question) -> bool:
+    """Whether it is a limit's menu, which LIM004 closes by waiting."""
+    prompt = question.prompt
+    return prompt.kind is PromptKind.LIMIT and prompt.index_of(Meaning.WAIT) is not None
+
+
 @rule("PRM001", "question-open-to-policy", Severity.P1)
 def question_open_to_policy(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """The agent asks something that its owner has allowed beforehand.
@@ -77,6 +83,7 @@ def question_waits_for_person(view: View, now: Moment) -> Proposal | None:  # no
     if question is None or view.status is not Status.ASKING or not _confirmed(view, question):
         return None
     automatic = _allowed(view, question) and view.settings.mode >= Mode.AUTO
+    automatic = automatic or (_waits(question) and view.settings.mode >= Mode.KEEP)
     if automatic and not question.left_to_person:
         return None
     subject = question.prompt.subject or question.prompt.question

@@ -28,6 +28,15 @@ from koboshi.store.redaction import redact, secret_values
 from koboshi.store.roster import Entry
 
 from . import report
+from .requests import (
+    ModeArgs,
+    NameArgs,
+    OrderArgs,
+    RunArgs,
+    SendArgs,
+    StopArgs,
+    WatchArgs,
+)
 
 if TYPE_CHECKING:
     from koboshi.core.engine import World
@@ -43,59 +52,6 @@ LONGEST_WAIT = 600.0
 STARTS = 30.0
 #: Orders that need no more than a word.
 SIMPLE = {order.value: order for order in (Order.PAUSE, Order.RESUME, Order.ACKNOWLEDGE)}
-
-
-class RunArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`run`."""
-
-    argv: list[str]
-    cwd: str
-    type: str
-    environment: dict[str, str]
-    name: str = ""
-    mode: str = "keep"
-
-
-class WatchArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`watch`."""
-
-    target: str
-    socket: str | None = None
-    type: str = ""
-    name: str = ""
-    mode: str = "keep"
-    argv: list[str] = []
-
-
-class NameArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """What takes the name of an agent."""
-
-    name: str
-    wait: float = 0.0
-
-
-class StopArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`stop`."""
-
-    name: str
-    force: bool = False
-    wait: float = 0.0
-
-
-class SendArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`send`."""
-
-    name: str
-    text: str
-    at_once: bool = False
-    wait: float = 0.0
-
-
-class OrderArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`order`."""
-
-    name: str
-    order: str
 
 
 class Verbs:
@@ -118,6 +74,7 @@ class Verbs:
             "send": self.send,
             "stop": self.stop,
             "order": self.order,
+            "mode": self.mode,
             "release": self.release,
             "remove": self.remove,
             "attach": self.attach,
@@ -243,6 +200,11 @@ class Verbs:
         await ward.taken_up(5.0)
         ward.order(OrderGiven(order=order, by="person"))
         return _brief(ward)
+
+    async def mode(self, args: dict[str, Any]) -> dict[str, Any]:
+        """How much koboshi may do."""
+        asked = _as(ModeArgs, args)
+        return _brief(await self._house.mode(asked.name, _mode(asked.mode)))
 
     async def send(self, args: dict[str, Any]) -> dict[str, Any]:
         """Have a message typed; what came of it, or what it waits for."""
