@@ -679,10 +679,10 @@ def refreshing(stage: Stage) -> Driver:
 
 
 STAGES = {
-    Stage.SAVING: Refreshing(nth=1, why="old", stage=Stage.SAVING),
-    Stage.EXITING: Refreshing(nth=1, why="old", stage=Stage.EXITING, note="note"),
-    Stage.STARTING: Refreshing(nth=1, why="old", stage=Stage.STARTING, note="note"),
-    Stage.LOADING: Refreshing(nth=1, why="old", stage=Stage.LOADING, note="note"),
+    Stage.SAVING: Refreshing(nth=1, why="old", session="s1", stage=Stage.SAVING),
+    Stage.EXITING: Refreshing(nth=1, why="old", session="s1", stage=Stage.EXITING, note="note"),
+    Stage.STARTING: Refreshing(nth=1, why="old", session="s1", stage=Stage.STARTING, note="note"),
+    Stage.LOADING: Refreshing(nth=1, why="old", session="s1", stage=Stage.LOADING, note="note"),
 }
 
 
@@ -749,6 +749,20 @@ def test_a_failed_stage_is_counted_and_a_skipped_one_is_not(
 
     assert skipped == STAGES[stage]
     assert driver.view.refresh == replace(STAGES[stage], tries=1)
+
+
+def test_a_note_that_does_not_arrive_brings_the_old_session_back() -> None:
+    """A full context is better than none; the fresh run is ended and the old one resumed."""
+    driver = refreshing(Stage.LOADING)
+    for tries in range(3):
+        driver.finish(Load(run=2, name="note", nth=tries), Ending.FAILED)
+    back = driver.view.refresh
+    assert back == replace(STAGES[Stage.EXITING], back=True)
+    driver.tell(RunExited(run=2, code=0, meant=True))
+
+    assert driver.view.refresh == replace(STAGES[Stage.STARTING], back=True)
+    driver.start(3, Origin.RESUMED, session="s1")
+    assert driver.view.refresh is None
 
 
 def test_work_that_cannot_be_saved_calls_the_refresh_off() -> None:

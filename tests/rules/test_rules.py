@@ -449,3 +449,11 @@ def test_a_failed_turn_is_retried_later_and_later(failures: int) -> None:
 
     assert proposed("ERR001", view(Status.FAILED, since=NOW.at - wait + 0.1, tally=tally)) == ()
     assert proposed("ERR001", view(Status.FAILED, since=NOW.at - wait, tally=tally)) != ()
+
+
+def test_a_note_that_did_not_arrive_starts_the_old_session() -> None:
+    """Resumed by its id, not fresh."""
+    refresh = Refreshing(nth=1, why="w", stage=Stage.STARTING, note="n", session="old", back=True)
+
+    start = Start(run=4, origin=Origin.RESUMED, session="old")
+    assert proposed("RFR003", view(Status.GONE, run=LEFT, refresh=refresh)) == (start,)

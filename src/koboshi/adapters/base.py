@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from koboshi.core.events import SignalRead
     from koboshi.core.observations import ScreenSeen, Signal
     from koboshi.core.readings import Meaning, Prompt, Reading
 
     from .equipment import Equipment, Kit
+    from .story import Story
 
 #: Programs that mean "the agent has exited" when they stand in the foreground of its pane.
 SHELLS = frozenset(
@@ -51,6 +52,7 @@ class Adapter(Protocol):
 
     name: str
     offers: ClassVar[tuple[str, ...]]  #: the signals by which it can be known
+    hands_over: ClassVar[bool]  #: asked for a note in words; else it has a command that saves
     tested: str  #: versions whose screens were tested, such as ">=2.1,<3"; empty: any
 
     def read(self, seen: ScreenSeen) -> Reading:
@@ -101,6 +103,10 @@ class Adapter(Protocol):
     @property
     def submit_pause(self) -> float:
         """Seconds to wait between a paste and Enter."""
+        ...
+
+    def story(self, lines: Iterable[bytes]) -> Story:
+        """What those lines of its transcript tell."""
         ...
 
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:

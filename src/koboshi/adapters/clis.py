@@ -27,6 +27,7 @@ class CliAdapter(Bare):
 
     name: str = ""
     offers: ClassVar[tuple[str, ...]] = ("process", "screen", "title")
+    hands_over: ClassVar[bool] = True
     #: Exit codes that somebody meant: a typed exit, or an asked-for end by a signal.
     clean_codes: ClassVar[frozenset[int]] = frozenset({0})
 

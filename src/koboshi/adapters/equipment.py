@@ -9,9 +9,11 @@ says why.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
+
+from .story import Story
 
 if TYPE_CHECKING:
     from koboshi.core.events import SignalRead
@@ -71,6 +73,12 @@ class Bare:
     def signal(self, seen: Signal) -> SignalRead | None:  # noqa: ARG002
         """Nothing."""
         return None
+
+    hands_over: ClassVar[bool] = False
+
+    def story(self, lines: Iterable[bytes]) -> Story:  # noqa: ARG002
+        """Nothing is written down."""
+        return Story()
 
     def equip(self, argv: tuple[str, ...], kit: Kit) -> Equipment:  # noqa: ARG002
         """Nothing is added."""

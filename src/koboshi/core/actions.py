@@ -98,6 +98,7 @@ class Checkpoint(Intent):
     run: int
     name: str
     about: str
+    last: bool = False  #: the agent is not asked again: whoever can writes the note for it
 
     def _about(self) -> str:
         return f"{self.run}.{self.about}.save"

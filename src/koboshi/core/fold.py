@@ -244,7 +244,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
     )
     refresh = view.refresh
     if refresh is not None and refresh.stage is Stage.STARTING:
-        refresh = evolve(refresh, stage=Stage.LOADING, tries=0)
+        refresh = None if refresh.back else evolve(refresh, stage=Stage.LOADING, tries=0)
     tally = evolve(view.tally, prompts=0, turns=0, nudges=0, starts=0, held=0)
     return evolve(
         view,

@@ -90,7 +90,8 @@ def _refresh_began(view: View, action: do.Refresh) -> View:
     tally = evolve(view.tally, refreshes=action.nth)
     if view.run.exit is not None or view.status is Status.LIMITED:
         return evolve(view, tally=tally)  # it ended, or was limited, before it was asked to save
-    refresh = Refreshing(nth=action.nth, why=action.why, stage=Stage.SAVING)
+    session = view.run.session
+    refresh = Refreshing(nth=action.nth, why=action.why, stage=Stage.SAVING, session=session)
     return evolve(view, refresh=refresh, tally=tally)
 
 
@@ -106,6 +107,9 @@ def _stage_finished(view: View, action: do.Checkpoint | do.Stop | do.Load, endin
             # Not saved is not refreshed: the old run goes on, and a person hears of it.
             tally = evolve(view.tally, unsaved=view.tally.unsaved + 1)
             return evolve(view, refresh=None, tally=tally)
+        if isinstance(action, do.Load) and again.tries >= view.settings.tries_max and again.session:
+            # Full context is better than none: back to the session that knows everything.
+            again = evolve(again, stage=Stage.EXITING, tries=0, back=True)
         return evolve(view, refresh=again)
     if isinstance(action, do.Checkpoint) and refresh.stage is Stage.SAVING:
         saved = evolve(refresh, stage=Stage.EXITING, note=action.name, tries=0)

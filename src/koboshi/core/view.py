@@ -144,6 +144,8 @@ class Refreshing:
     stage: Stage
     note: str = ""
     tries: int = 0
+    session: str = ""  #: of the run that is refreshed
+    back: bool = False  #: the note did not arrive: the old session is resumed instead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,6 +127,7 @@ async def _live(
         supervisor.nudge.give()
 
     senses = _Senses(post, supervisor, gear)
+    supervisor.hands.transcript = senses.last_lines
     async with hook_socket(gear.socket, post.agent, hooked):
         await watch(supervisor, enough=enough, senses=senses)
 
@@ -138,6 +139,10 @@ class _Senses:
         self._supervisor = supervisor
         self._files = Senses(post.agent, post.agent_type, gear.spool)
         self._hooks = HookFile(post.hooks) if post.hooks else None
+
+    def last_lines(self) -> tuple[bytes, ...]:
+        """The end of the agent's transcript."""
+        return self._files.last_lines()
 
     def poll(self) -> Iterator[Observation]:
         """What is new."""

@@ -98,6 +98,7 @@ class Hands:
     scale: Callable[[float], float]  #: the host's monotonic time → ours
     view: Callable[[], View]  #: what is known now, for a second opinion
     place: Place | None = None
+    transcript: Callable[[], tuple[bytes, ...]] = tuple  #: the end of what the agent writes down
 
     def at_place(self, run: int) -> Place:
         """The terminal of that run; void if another run lives there."""

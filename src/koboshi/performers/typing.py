@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from koboshi.core.events import Ending, Source
 from koboshi.core.readings import Status
 
+from . import handover
 from .hands import Skipped, done, failed, readable, skipped
 
 if TYPE_CHECKING:
@@ -131,6 +132,11 @@ async def checkpoint(action: Checkpoint, hands: Hands) -> Outcome:
     adapter = hands.adapter
     hands.at_place(action.run)
     hands.touch(action.key)
+    if adapter.hands_over:
+        if action.last:
+            return handover.written_for(hands, action.name)
+        asked = await submit(hands, handover.request(action.name))
+        return await handover.settled(hands, asked, action)
     sent = await submit(hands, adapter.save_text(action.name))
     return await _confirm(hands, sent, lambda lines: adapter.saved(lines, action.name), "saved")
 
@@ -140,6 +146,9 @@ async def load(action: Load, hands: Hands) -> Outcome:
     adapter = hands.adapter
     hands.at_place(action.run)
     hands.touch(action.key)
+    if adapter.hands_over:
+        told = await submit(hands, typed_text(action, hands))
+        return await handover.settled(hands, told, action)
     sent = await submit(hands, adapter.load_text(action.name))
     return await _confirm(hands, sent, lambda lines: adapter.loaded(lines, action.name), "loaded")
 
@@ -186,6 +195,10 @@ def typed_text(action: Send | Checkpoint | Load, hands: Hands) -> str:
         return action.text  # type: ignore[union-attr]
     name: str = action.name  # type: ignore[union-attr]
     adapter = hands.adapter
+    if adapter.hands_over:
+        if action.kind == "checkpoint":
+            return handover.request(name)
+        return handover.greeting(name, handover.kept(hands, name), action.run)
     return adapter.save_text(name) if action.kind == "checkpoint" else adapter.load_text(name)
 
 
@@ -194,7 +207,21 @@ def _judge(action: Send | Checkpoint | Load, hands: Hands, glance: Glance) -> Ou
     if action.kind == "send":
         return done("in doubt; taken as sent")
     name: str = action.name  # type: ignore[union-attr]
+    if adapter.hands_over:
+        return _judge_note(action, hands, glance)  # type: ignore[arg-type]
     shown = adapter.saved if action.kind == "checkpoint" else adapter.loaded
     if shown(lines, name):
         return done("in doubt; the confirmation is on the screen")
     return skipped("in doubt; no confirmation on the screen, so it is done again")
+
+
+def _judge_note(action: Checkpoint | Load, hands: Hands, glance: Glance) -> Outcome:
+    """A note in doubt: it is there, or it is asked for again."""
+    if action.kind == "checkpoint" and handover.kept(hands, action.name):
+        return done("in doubt; the note is there")
+    if not handover.arrived(hands, glance, action):
+        return skipped("in doubt; no note is there, so it is done again")
+    if action.kind == "load":
+        return done("in doubt; the new run has the note")
+    note = handover.found_note(hands, glance, action.name)
+    return done("in doubt; found") if handover.keep(hands, action.name, note) else failed("no room")

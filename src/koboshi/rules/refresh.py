@@ -53,6 +53,7 @@ def work_not_saved(view: View, now: Moment) -> Proposal | None:
         run=view.run.number,
         name=f"ckpt-{stamp}-r{view.run.number}",
         about=f"refresh{refresh.nth}.{refresh.tries}",
+        last=refresh.tries + 1 >= view.settings.tries_max,
     )
     return Proposal(message=f"refresh ({refresh.why}): not saved yet", actions=(save,))
 
@@ -97,8 +98,8 @@ def new_run_missing(view: View, now: Moment) -> Proposal | None:
         return None
     start = Start(
         run=view.run.number + 1,
-        origin=Origin.FRESH,
-        session=new_session(view, now),
+        origin=Origin.RESUMED if refresh.back else Origin.FRESH,
+        session=refresh.session if refresh.back else new_session(view, now),
         nth=view.tally.starts,
     )
     return Proposal(message=f"refresh ({refresh.why}): the old run ended", actions=(start,))

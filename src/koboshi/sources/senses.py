@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from koboshi.core.view import Run
 
 
+#: Bytes at the end of a transcript that a note is made of.
+LAST = 2 << 20
+
+
 class Senses:
     """Of one agent; follows it from run to run."""
 
@@ -38,6 +42,12 @@ class Senses:
             yield from _claude(*self._claude)
         if self._codex is not None and (grew := self._codex.read()) is not None:
             yield grew
+
+    def last_lines(self) -> tuple[bytes, ...]:
+        """The end of the transcript, as far as it was found."""
+        if self._claude is not None:
+            return self._claude[1].last(LAST)
+        return self._codex.last(LAST) if self._codex is not None else ()
 
     def _meet(self, run: int, pid: int) -> None:
         self._run = (run, pid)

@@ -26,6 +26,18 @@ class Tail:
         self._offset = max(0, size - HISTORY)
         self._skips = self._offset > 0
 
+    def last(self, size: int) -> tuple[bytes, ...]:
+        """The whole lines at the end of the file, as many as fit into that many bytes."""
+        try:
+            with self.path.open("rb") as file:
+                begin = max(0, file.seek(0, 2) - size)
+                file.seek(begin)
+                content = file.read(size)
+        except OSError:
+            return ()
+        lines = content.split(b"\n")
+        return tuple(lines[1:] if begin else lines)
+
     def read(self) -> tuple[bytes, ...]:
         """The whole lines since the last call; the rest of a big file comes with the next calls."""
         try:

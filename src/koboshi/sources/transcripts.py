@@ -41,6 +41,10 @@ class ClaudeTranscript:
         lines = self._tail.read() if self._tail else ()
         return TranscriptGrew(run=self._run, session=session, lines=lines) if lines else None
 
+    def last(self, size: int) -> tuple[bytes, ...]:
+        """The end of the session's file; also when its process is gone."""
+        return self._tail.last(size) if self._tail else ()
+
     def _search(self, config: Path) -> Tail | None:
         if time.monotonic() - self._searched < SEARCH or not _ID.fullmatch(self._session):
             return None
@@ -68,6 +72,10 @@ class CodexTranscript:
         if not lines:
             return None
         return TranscriptGrew(run=self._run, session=self._session, lines=lines)
+
+    def last(self, size: int) -> tuple[bytes, ...]:
+        """The end of the rollout; also when its process is gone."""
+        return self._tail.last(size) if self._tail else ()
 
     def _search(self) -> None:
         found = [path for path in open_files(self._pid) if _ROLLOUT.fullmatch(path.name)]

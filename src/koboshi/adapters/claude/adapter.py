@@ -8,6 +8,7 @@ from koboshi.adapters.clis import CliAdapter
 
 from .equip import equip
 from .signals import read_signal
+from .story import read_story
 
 
 class ClaudeAdapter(CliAdapter):
@@ -22,4 +23,5 @@ class ClaudeAdapter(CliAdapter):
     clean_codes: ClassVar[frozenset[int]] = frozenset({0, 129, 143})
 
     signal = staticmethod(read_signal)
+    story = staticmethod(read_story)
     equip = staticmethod(equip)

@@ -7,6 +7,7 @@ from typing import ClassVar
 from koboshi.adapters.clis import CliAdapter
 
 from .rollout import read_signal
+from .story import read_story
 
 
 class CodexAdapter(CliAdapter):
@@ -20,3 +21,4 @@ class CodexAdapter(CliAdapter):
     offers: ClassVar[tuple[str, ...]] = (*CliAdapter.offers, "transcript")
 
     signal = staticmethod(read_signal)
+    story = staticmethod(read_story)
