@@ -28,7 +28,7 @@ from tests.lab.model.chat import Chat
 from tests.lab.model.gemini import Gemini
 from tests.lab.model.protocols import Asked, ModelProtocol, ToolResult
 from tests.lab.model.responses import Responses
-from tests.lab.model.turns import EVER, Refuse, Turn, say
+from tests.lab.model.turns import EVER, Refuse, Say, Turn, say
 from tests.lab.model.wire import Cut, Wire
 
 PROTOCOLS: tuple[ModelProtocol, ...] = (Anthropic(), Responses(), Chat(), Gemini())
@@ -159,14 +159,24 @@ class Model:
 
     def _next(self, told: str, *, main: bool, number: int) -> Turn:
         for index, turn in enumerate(self._queue):
-            if turn.side is main or (turn.match and not re.search(turn.match, told)):
+            found = re.search(turn.match, told)
+            if turn.side is main or found is None:
                 continue
             if turn.times == 1:
                 del self._queue[index]
             elif turn.times != EVER:
                 self._queue[index] = replace(turn, times=turn.times - 1)
-            return turn
+            return quoting(turn, found)
         return say(f"Scripted reply {number}." if main else "Scripted title")
+
+
+def quoting(turn: Turn, found: re.Match[str]) -> Turn:
+    """The turn with what it quotes of the request filled in, a group of its match each."""
+    blocks = tuple(
+        Say(text=found.expand(block.text)) if turn.match and isinstance(block, Say) else block
+        for block in turn.blocks
+    )
+    return replace(turn, blocks=blocks)
 
 
 Take = Callable[[ModelProtocol, str, Mapping[str, Any]], tuple[Asked, Turn, threading.Event]]

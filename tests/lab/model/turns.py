@@ -96,7 +96,7 @@ class Turn:
     headers: Mapping[str, str] = field(default_factory=dict)  #: of a good answer
     pace: float = 0.01  #: seconds between words
     stop: str = ""  #: stop reason; empty: what fits the blocks
-    match: str = ""  #: regular expression; the turn waits for a request that it fits
+    match: str = ""  #: regular expression; the turn waits for a request that it fits, and may quote
     side: bool = False  #: True: only for requests without tools (titles, summaries)
     times: int = 1  #: requests that it answers
 

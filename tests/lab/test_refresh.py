@@ -1,0 +1,113 @@
+"""A refresh of the real thing: saved, ended, started anew, and the note seen by the model."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from koboshi.core.actions import Mode
+from koboshi.core.engine import Decision, World
+from koboshi.core.events import (
+    ActionFinished,
+    Body,
+    Event,
+    Order,
+    OrderGiven,
+    Origin,
+    RunStarted,
+)
+from koboshi.core.readings import Status
+from koboshi.core.settings import Settings
+from koboshi.daemon.solo import Post, watch_over
+from koboshi.daemon.supervisor import Supervisor
+from koboshi.performers import Program
+from tests.lab.conftest import Stages
+from tests.lab.model.server import Model
+from tests.lab.model.turns import Usage, say
+from tests.lab.parts import CLAUDE, CODEX, Part
+
+pytestmark = [pytest.mark.lab, pytest.mark.stage]
+
+SETTINGS = Settings(mode=Mode.KEEP, quiet=0.5, refresh_gap=5.0, send_cooldown=1.0)
+#: Seconds for a whole refresh, on a busy machine.
+PATIENCE = 150.0
+#: Most of any window.
+FULL = Usage(input=170_000, output=100)
+NOTE = "[[\\1\nThe parser is half done; next: the lexer.\n\\1]]"
+
+
+@pytest.mark.parametrize("part", [*CLAUDE, CODEX], ids=lambda part: part.key)
+def test_a_full_context_is_handed_over_to_a_fresh_run(
+    part: Part, stages: Stages, model: Model
+) -> None:
+    """Save before exit, exit before start, and the new run says the number of its note."""
+    args = ("--model", "claude-sonnet-4-5") if part.cli == "claude" else ()
+    stage = stages(part, args=args)
+    model.expect(
+        say("Half of the parser is written.", match="Write the parser", usage=usage(part)),
+        say(NOTE, match=r"only \[\[(\d{5})", usage=usage(part)),
+        say(":\\1: Going on with the lexer.", match=r"the number (\d{5}) between"),
+    )
+    bodies: list[Body] = []
+    asked: list[bool] = []
+    with tempfile.TemporaryDirectory(prefix="kb-") as state:
+        program = Program(argv=stage.home.command(), cwd=str(stage.home.cwd))
+        post = Post(
+            agent="a1",
+            agent_type=part.cli,
+            program=program,
+            state=Path(state),
+            settings=SETTINGS,
+        )
+        deadline = time.monotonic() + PATIENCE
+
+        def enough(supervisor: Supervisor) -> bool:
+            view = supervisor.world.view
+            if not asked and view.status is Status.IDLE:
+                order = OrderGiven(order=Order.SEND, by="test", text="Write the parser.")
+                asked.append(supervisor.take(order))
+            loaded = view.run.number == 2 and view.refresh is None and view.tally.refreshes == 1
+            return (loaded and view.status is Status.IDLE) or time.monotonic() > deadline
+
+        def listen(event: Event, _: tuple[Decision, ...], __: World) -> None:
+            bodies.append(event.body)
+
+        stage.run(watch_over(post, stage.host, enough=enough, listen=listen))
+        [note] = (Path(state) / "agents" / "a1" / "notes").glob("ckpt-*.md")
+        written = note.read_text()
+
+    assert "next: the lexer" in written
+    assert story(bodies) == [
+        ("start", "done"),
+        ("send", "done"),
+        ("refresh", "done"),
+        ("checkpoint", "done"),
+        ("stop", "done"),
+        ("run 2", Origin.FRESH.value),
+        ("start", "done"),
+        ("load", "done"),
+    ]
+    greeted = [r for r in model.asked if "hand-over note follows" in r.told]
+    assert len(greeted) == 1
+    assert "next: the lexer" in greeted[0].told
+    assert "Write the parser" not in str(greeted[0].body)
+
+
+def usage(part: Part) -> Usage:
+    """Claude's window is 200,000 tokens, Codex's 258,400."""
+    return FULL if part.cli == "claude" else Usage(input=220_000, output=100)
+
+
+def story(bodies: list[Body]) -> list[tuple[str, str]]:
+    """What was done, in its order."""
+    told = []
+    for body in bodies:
+        if isinstance(body, ActionFinished) and body.action.kind not in ("notify", "escalate"):
+            if body.outcome.ending.value != "skipped":
+                told.append((body.action.kind, body.outcome.ending.value))
+        elif isinstance(body, RunStarted) and body.run > 1:
+            told.append((f"run {body.run}", body.origin.value))
+    return told
