@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from .pasted import holds
+
 if TYPE_CHECKING:
     from koboshi.core.events import SignalRead
     from koboshi.core.observations import Signal
@@ -71,6 +73,10 @@ class Bare:
     def signal(self, seen: Signal) -> SignalRead | None:  # noqa: ARG002
         """Nothing."""
         return None
+
+    def holds(self, draft: str, text: str) -> bool:
+        """Whether it is shown as it is."""
+        return holds(draft, text)
 
     def equip(self, argv: tuple[str, ...], kit: Kit) -> Equipment:  # noqa: ARG002
         """Nothing is added."""
