@@ -109,6 +109,10 @@ class Adapter(Protocol):
         """What those lines of its transcript tell."""
         ...
 
+    def holds(self, draft: str, text: str) -> bool:
+        """Whether a box that shows that draft holds that text and nothing else."""
+        ...
+
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:
         """The keys that pick the option of that meaning; None: there is no such option."""
         ...

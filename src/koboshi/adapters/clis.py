@@ -9,6 +9,7 @@ from . import starting
 from .equipment import Bare
 from .grammar import load, read_screen
 from .grammar.answers import keys_to_choose
+from .pasted import holds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,6 +82,10 @@ class CliAdapter(Bare):
     def submit_pause(self) -> float:
         """Seconds to wait between a paste and Enter."""
         return self._manifest.pause
+
+    def holds(self, draft: str, text: str) -> bool:
+        """Whether it stands there, in full or by the words that stand for a long paste."""
+        return holds(draft, text, self._manifest.box.pasted)
 
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:
         """The digit of the option of that meaning, or the way to it; None: there is none."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from .pasted import holds
 from .story import Story
 
 if TYPE_CHECKING:
@@ -79,6 +80,10 @@ class Bare:
     def story(self, lines: Iterable[bytes]) -> Story:  # noqa: ARG002
         """Nothing is written down."""
         return Story()
+
+    def holds(self, draft: str, text: str) -> bool:
+        """Whether it is shown as it is."""
+        return holds(draft, text)
 
     def equip(self, argv: tuple[str, ...], kit: Kit) -> Equipment:  # noqa: ARG002
         """Nothing is added."""

@@ -38,11 +38,6 @@ CONFIRMS, REFUSES = 90.0, 5.0
 _REFUSED = (Status.FAILED, Status.LIMITED)
 
 
-def bare(text: str) -> str:
-    """Text as compared: boxes wrap and indent, so white space does not count."""
-    return "".join(text.split())
-
-
 def ready(reading: Reading) -> bool:
     """At its prompt, no question open, nothing half-typed."""
     return reading.status in AT_PROMPT and reading.prompt is None and not reading.draft
@@ -53,15 +48,15 @@ def _queues(reading: Reading) -> bool:
     return reading.status is Status.WORKING and reading.prompt is None and not reading.draft
 
 
-def _is_in_box(glance: Glance, text: str) -> bool:
+def _is_in_box(hands: Hands, glance: Glance, text: str) -> bool:
     reading = glance.reading
-    return reading.prompt is None and bare(reading.draft) == bare(text)
+    return reading.prompt is None and hands.adapter.holds(reading.draft, text)
 
 
-def _holds(glance: Glance, text: str) -> bool:
+def _holds(hands: Hands, glance: Glance, text: str) -> bool:
     """Whether Enter would submit that text and nothing else."""
     # A menu lags behind the text: Enter would run its entry, `/clear` for `/quit`.
-    return _is_in_box(glance, text) and glance.reading.reason != "menu_differs"
+    return _is_in_box(hands, glance, text) and glance.reading.reason != "menu_differs"
 
 
 async def _sure(hands: Hands, takes: Callable[[Reading], bool]) -> None:
@@ -97,7 +92,7 @@ async def submit(hands: Hands, text: str, *, at_once: bool = False) -> Outcome:
     await hands.paste(text)
     # Gemini swallows an Enter that comes at once, and Codex takes it for a part of the paste.
     await hands.sleep(hands.adapter.submit_pause)
-    if await hands.until(lambda g: _holds(g, text), SHOWS) is None:
+    if await hands.until(lambda g: _holds(hands, g, text), SHOWS) is None:
         await _take_back(hands, text)
         return failed("the text did not show in the box; not submitted")
     return await _enter(hands, text)
@@ -105,10 +100,10 @@ async def submit(hands: Hands, text: str, *, at_once: bool = False) -> Outcome:
 
 async def _enter(hands: Hands, text: str) -> Outcome:
     for _ in range(2):
-        if not _holds(await hands.patient_look(), text):
+        if not _holds(hands, await hands.patient_look(), text):
             return failed("the box changed before Enter; not submitted")
         await hands.keys(("Enter",))
-        if await hands.until(lambda g: not _holds(g, text), SHOWS) is not None:
+        if await hands.until(lambda g: not _holds(hands, g, text), SHOWS) is not None:
             return done("submitted, and seen to have left the box")
     await _take_back(hands, text)
     return failed("the text stayed in the box after Enter")
@@ -116,7 +111,7 @@ async def _enter(hands: Hands, text: str) -> Outcome:
 
 async def _take_back(hands: Hands, text: str) -> None:
     """Clear the box if what stands in it is ours alone."""
-    if _is_in_box(await hands.patient_look(), text):
+    if _is_in_box(hands, await hands.patient_look(), text):
         await hands.keys(("C-u",))
 
 
@@ -183,7 +178,7 @@ async def finish_typing(hands: Hands, text: str) -> Glance:
     """Press Enter if that text stands in the box; what the screen shows then."""
     await readable(hands)
     glance = await hands.patient_look()
-    if glance.reading.draft and _holds(glance, text):
+    if glance.reading.draft and _holds(hands, glance, text):
         await _enter(hands, text)
         glance = await hands.look()
     return glance

@@ -23,6 +23,7 @@ _ROUND_FOOT = re.compile(r"^╰─{10,}.*╯$")
 _BORDER = re.compile(r"^│ ?(.*?) *│$")
 _BAR = re.compile(r"^ {1,200}┃(?: {2}(?P<text>.*))?$")
 _FOOT = re.compile(r"^ {1,200}╹▀{10,}")
+_DRAFT_ROW = re.compile(r"^ {3,19}\S")  # a footer begins further left, or stands at the right
 _MARGIN = 3  # columns of caret and cursor that a draft cannot use
 
 
@@ -116,8 +117,16 @@ def _is_list(manifest: Manifest, rows: list[str], top: int) -> bool:
 def _draft_rows(grammar: BoxGrammar, rows: list[str], top: int) -> list[str]:
     """The caret's row and what belongs to it: the footer stands behind a blank row."""
     blanks = [index for index in range(top + 1, len(rows)) if not rows[index]]
-    end = blanks[0 if grammar.first_gap else -1] if blanks else len(rows)
-    return rows[top:end]
+    if grammar.first_gap:
+        # A draft may have blank rows of its own; what follows them is indented as it is.
+        blanks = [index for index in blanks if not _goes_on(rows, index)][:1]
+    return rows[top : blanks[-1] if blanks else len(rows)]
+
+
+def _goes_on(rows: list[str], blank: int) -> bool:
+    """Whether the next row that shows something is one of a draft."""
+    below = next((row for row in rows[blank:] if row), "")
+    return _DRAFT_ROW.match(below) is not None
 
 
 def _made(grammar: BoxGrammar, frame: Frame, top: int, inner: list[str]) -> Box:

@@ -48,6 +48,7 @@ class BoxGrammar:
     rule: Pattern = NEVER
     below: Pattern = NEVER  #: what a row under a `caret` box may look like
     placeholder: Pattern = NEVER
+    pasted: Pattern = NEVER  #: what stands for a long paste: `chars`, `lines`, `breaks` of it
     alone: Pattern = NEVER  #: rows above a box that is drawn before it takes text
     menu: Pattern = NEVER  #: an entry of the menu of commands; the first one is what Enter runs
     first_gap: bool = False  #: the first blank row ends a `caret` box, not the last one

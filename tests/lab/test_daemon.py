@@ -1,0 +1,176 @@
+"""The commands of koboshi on the real CLIs, through the real daemon."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.conftest import AgentCli, need
+from tests.lab.homes import Room, furnish
+from tests.lab.lodges import Lodge
+from tests.lab.model.server import Model
+from tests.lab.model.turns import hang, say
+from tests.lab.parts import Part
+
+pytestmark = [pytest.mark.lab, pytest.mark.stage]
+
+Lodges = Callable[[Part], Lodge]
+
+ODD = """-n 'one' "two"; rm -rf $HOME `x` \\ -- grüße 日本語"""
+LINES = "first line\n\n  second 'line'; -x\nthird 三行目"
+LONG = " ".join(f"word{n}" for n in range(430))
+
+
+@pytest.fixture
+def lodges(model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iterator[Lodges]:
+    """A koboshi for a CLI; all gone when the test is over."""
+    with contextlib.ExitStack() as after:
+
+        def made(part: Part) -> Lodge:
+            need("tmux")
+            program = agent_cli(part.cli, part.version)
+            path = os.pathsep.join([str(need("node").parent), "/usr/bin", "/bin"])
+            room = Room(folder=tmp_path, program=program, path=path, url=model.url, **part.room)
+            lodge = Lodge(furnish(part.cli, room), model)
+            after.callback(lodge.end)
+            return lodge
+
+        yield made
+
+
+@pytest.fixture
+def lodge(lodges: Lodges, part: Part) -> Lodge:
+    """The CLI and its koboshi, nothing started."""
+    return lodges(part)
+
+
+def test_a_message_arrives_once_whatever_is_in_it(lodge: Lodge, model: Model) -> None:
+    """Quotes, a leading dash, several lines, much text; work is seen, and that it is over."""
+    known = lodge.run()
+
+    assert known["type"] == lodge.home.cli
+
+    model.expect(say(" ".join(f"word{n}" for n in range(100)), pace=0.02))
+    assert lodge.say("send", "a", "--", ODD) == "a has it\n"
+    lodge.until_heard(ODD)
+    lodge.until_status("a", "working")
+    lodge.until_status("a", "idle")
+    assert lodge.say("send", "a", "-", stdin=LINES) == "a has it\n"
+    lodge.until_heard(LINES)
+    lodge.until_status("a", "idle")
+    assert lodge.say("send", "a", LONG) == "a has it\n"
+    lodge.until_heard(LONG)
+    lodge.until_status("a", "idle")
+
+    assert [lodge.heard(text) for text in (ODD, LINES, LONG)] == [1, 1, 1]
+    assert len(model.asked) == 3
+
+
+def test_a_message_waits_behind_a_dialog(lodge: Lodge, part: Part, model: Model) -> None:
+    """The question is in `status`; nothing is typed until a person has answered it."""
+    lodge.run()
+    model.expect(part.shell("echo ran >> made.txt"), say("Added."))
+    lodge.say("send", "a", "Add a line.")
+    asking = lodge.until("a", lambda known: known["question"] is not None)
+    waits = lodge.say("send", "a", "--wait", "2", "And then this.")
+
+    assert waits == "a is asking; it goes in when a is at an empty prompt\n"
+    assert "echo ran >> made.txt" in asking["question"]["subject"]
+    assert lodge.until_status("a", "asking")["messages"] == 1
+    assert not (lodge.home.cwd / "made.txt").exists()
+
+    lodge.press("Enter")
+    lodge.until_heard("And then this.")
+    lodge.until_status("a", "idle")
+
+    assert (lodge.home.cwd / "made.txt").read_text(encoding="utf-8") == "ran\n"
+    assert lodge.heard("And then this.") == 1
+
+
+def test_a_killed_agent_comes_back_with_its_session(lodge: Lodge, model: Model) -> None:
+    """What was said before is told to the model with the next message."""
+    lodge.run()
+    model.expect(say("The answer is forty-two."))
+    lodge.say("send", "a", "What is the answer?")
+    lodge.until_heard("What is the answer?")
+    lodge.until_status("a", "idle")
+    for process in lodge.processes():
+        process.kill()
+    lodge.until("a", lambda known: known["run"]["number"] == 2 and known["status"] == "idle")
+    lodge.say("send", "a", "Say it again.")
+    body = lodge.until_heard("Say it again.")
+
+    assert "What is the answer?" in body
+    assert "The answer is forty-two." in body
+
+
+def test_a_daemon_that_is_killed_in_a_turn_types_nothing_twice(lodge: Lodge, model: Model) -> None:
+    """The next command starts another one, which takes the agent up as it is."""
+    before = lodge.run()
+    model.expect(hang())
+    lodge.say("send", "a", "Work.")
+    lodge.until_heard("Work.")
+    lodge.until_status("a", "working")
+    daemon = lodge.daemon()
+    assert daemon is not None
+    daemon.kill()
+    daemon.wait()
+
+    assert "working" in lodge.say("ls")
+
+    after = lodge.until_status("a", "working")
+    model.release()
+    lodge.until_status("a", "idle")
+    lodge.say("send", "a", "And now?")
+    lodge.until_heard("And now?")
+    lodge.until_status("a", "idle")
+
+    assert (after["run"]["pid"], after["run"]["number"]) == (before["run"]["pid"], 1)
+    assert [lodge.heard("Work."), lodge.heard("And now?")] == [1, 1]
+
+
+def test_stop_ends_everything_and_start_brings_it_back(
+    lodge: Lodge, part: Part, model: Model
+) -> None:
+    """At its prompt, with a dialog open, in a turn with a tool; what is not its own lives on."""
+    lodge.run()
+    bystander = psutil.Popen(["sleep", "600"], env={"HOME": "/nowhere"})
+    try:
+        _stopped(lodge)
+        lodge.say("start", "a")
+        lodge.until_status("a", "idle")
+        model.expect(part.shell("sleep 300; echo never >> made.txt"), say("Slept."))
+        lodge.say("send", "a", "Sleep.")
+        lodge.until("a", lambda known: known["question"] is not None)
+        _stopped(lodge)
+        lodge.say("start", "a")
+        lodge.until_status("a", "idle")
+        model.forget()
+        model.expect(part.shell("sleep 301; echo never >> made.txt"), say("Slept."))
+        lodge.say("send", "a", "Sleep again.")
+        lodge.until("a", lambda known: known["question"] is not None)
+        lodge.press("Enter")
+        lodge.until_process("sleep 301")
+        lodge.until_status("a", "working")
+        _stopped(lodge)
+
+        assert bystander.is_running()
+        assert not (lodge.home.cwd / "made.txt").exists()
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+def _stopped(lodge: Lodge) -> None:
+    """Stop it: all of it is gone, and stays so."""
+    said = lodge.say("stop", "a")
+    assert said.startswith("a: ")
+    assert lodge.processes() == []
+    known = lodge.status("a")
+    assert (known["status"], known["run"]["exit"]["meant"]) == ("gone", True), said
+    assert "stopped" in lodge.say("ls")
