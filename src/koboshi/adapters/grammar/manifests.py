@@ -38,6 +38,7 @@ class Sign:
     coloured: bool = False  #: counts only in colour, where colours are known
     faint: str = ""  #: a part of it that the program draws faint; an agent cannot
     above: Pattern | None = None  #: what the row above it must look like
+    whole: bool = False  #: counts only where nothing else stands in its block
     toasted: bool = False  #: counts only while the program tells something in passing
 
 
@@ -226,6 +227,7 @@ def _sign(raw: dict[str, Any]) -> Sign:
         coloured=raw.get("coloured", False),
         faint=raw.get("faint", ""),
         above=re.compile(raw["above"]) if "above" in raw else None,
+        whole=raw.get("whole", False),
         toasted=raw.get("toasted", False),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import dropwhile, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.text import width
@@ -221,12 +221,20 @@ def _ending(manifest: Manifest, frame: Frame, block: Block, line: str) -> Match 
             found = sign.pattern.search(text)
             if not found or not _stands_below(frame, index, sign):
                 continue
+            if sign.whole and not _is_whole(frame, block):
+                continue
             colour = _colour(frame, index, found)
             # Under a message hangs what became of it; under an answer, what the agent wrote.
             own = index == block.start or asked or sign.status is Status.IDLE
             if (colour is not False or not sign.coloured) and (own or colour):
                 return Match(sign=sign, line=text, found=found)
     return None
+
+
+def _is_whole(frame: Frame, block: Block) -> bool:
+    """Whether the block is one paragraph: what an agent says mostly goes on behind a blank row."""
+    rows = frame.rows[block.start : block.end]
+    return not any(dropwhile(bool, rows))
 
 
 def _stands_below(frame: Frame, index: int, sign: Sign) -> bool:
