@@ -342,6 +342,57 @@ def test_a_menu_that_lags_behind_the_text_is_told(draft: str, entry: str, expect
     assert (reading.status, reading.draft, reading.reason) == (Status.IDLE, draft, expected)
 
 
+TOO_LARGE = "● Request too large (max 32MB). Double press esc to go back and try a smaller file."
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (TOO_LARGE, Status.FAILED),
+        (f"{TOO_LARGE}\n\n  That is what it said.", Status.IDLE),
+        (f"{TOO_LARGE} That is what it said.", Status.IDLE),
+        (TOO_LARGE.replace("● ", "● It said: "), Status.IDLE),
+    ],
+)
+def test_an_error_without_colour_must_be_all_there_is(answer: str, expected: Status) -> None:
+    """Claude Code 2.1.197 draws one of them like an answer; an agent may quote it."""
+    text = f"❯ Try.\n\n{answer}\n\n✻ Baked for 0s\n\n{RULE}\n❯ \n{RULE}\n"
+
+    assert claude(text, ansi=text).status is expected
+
+
+def test_a_notice_is_no_answer_that_may_still_grow() -> None:
+    """The program draws its own words grey, an agent's never."""
+    box = f"\n\n{RULE}\n❯ \n{RULE}\n  ⏵⏵ auto mode on\n"
+    grey = "● \x1b[38;5;246mAuto mode lets Claude handle it.\x1b[39m"
+    plain = "● Auto mode lets Claude handle it."
+
+    assert claude(plain + box, ansi=grey + box).status is Status.IDLE
+    assert claude(plain + box, ansi=plain + box).status is Status.UNKNOWN
+    growing = f"● I am at it\n\n{plain}{box}"
+    assert claude(growing, ansi=growing.replace(plain, grey)).status is Status.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("above", "draft", "below", "expected"),
+    [
+        ("", "/exit", "", "menu_not_seen"),
+        ("", "/exit", "/exit            Exit the REPL", "at_prompt"),
+        ("", "/exit", "/export          Export the conversation", "menu_differs"),
+        ("    /clear       Begin anew\n  ❯ /exit        Exit", "/exit", "", "at_prompt"),
+        ("  ❯ /clear       Begin anew\n    /exit        Exit", "/exit", "", "menu_differs"),
+        ("  /clear       an agent's words", "/exit", "", "menu_not_seen"),
+        ("", "/save it", "", "at_prompt"),
+        ("", "not a command", "", "at_prompt"),
+    ],
+)
+def test_a_command_needs_its_menu(above: str, draft: str, below: str, expected: str) -> None:
+    """Below the box or above it; where entries are marked, the marked one is what Enter runs."""
+    reading = claude(f"{above}\n{RULE}\n❯ {draft}\n{RULE}\n{below}\n")
+
+    assert (reading.status, reading.reason) == (Status.IDLE, expected)
+
+
 def test_a_tip_under_a_spinner_does_not_hide_it() -> None:
     """Versions hang it by different margins."""
     for margin in (2, 3, 4):

@@ -135,6 +135,26 @@ def test_a_nudge_ends_the_wait() -> None:
     asyncio.run(run())
 
 
+def test_nudges_that_come_together_wake_once() -> None:
+    """Two hooks in one moment: the one who waits is not taken for one who is to end."""
+
+    async def main() -> None:
+        runtime, nudge = AsyncioRuntime(), Nudge()
+
+        def twice() -> None:
+            nudge.give()
+            nudge.give()
+
+        asyncio.get_running_loop().call_later(0.01, twice)
+
+        assert await runtime.heed(asyncio.sleep(60, result=True), nudge) is False
+        task = asyncio.current_task()
+        assert task is not None
+        assert task.cancelling() == 0
+
+    asyncio.run(main())
+
+
 def test_whoever_is_cancelled_while_it_waits_is_cancelled() -> None:
     """A nudge at the same moment does not change that."""
 

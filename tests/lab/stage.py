@@ -237,7 +237,8 @@ class Stage:
         self._type(Text(text=text))
         self.wait(
             lambda look: (
-                bare(look.reading.draft) == bare(text) and look.reading.reason != "menu_differs"
+                bare(look.reading.draft) == bare(text)
+                and look.reading.reason not in ("menu_differs", "menu_not_seen")
             ),
             f"draft {text!r}",
         )

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
+from koboshi.adapters.base import Adapter
 from koboshi.core.actions import Action, Checkpoint, Load, Send
 from koboshi.core.events import Ending, Outcome
-from koboshi.hosts.base import Keystroke
+from koboshi.core.observations import ScreenSeen
+from koboshi.core.readings import Reading
+from koboshi.hosts.base import Key, Keystroke
+from koboshi.performers.typing import SHOWS
 from koboshi.scripted.behaviour import Done, EndTurn, Fail, Limit, Script, Work
 from tests.performers.benches import ASK, Bench
 
@@ -285,3 +291,53 @@ def test_an_agent_without_such_a_command_gets_no_key() -> None:
     result = bench.perform(Send(run=1, text="", about="idle0.0.0"))
 
     assert (result.ending, bench.sent) == (Ending.FAILED, [])
+
+
+class Menus:
+    """An adapter whose CLI shows the menu of its commands late, or never."""
+
+    def __init__(self, bench: Bench, reasons: dict[float, str]) -> None:
+        self._bench, self._reasons, self._since = bench, reasons, float("-inf")
+        self._known = bench.hands.adapter
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._known, name)
+
+    def read(self, seen: ScreenSeen) -> Reading:
+        """What that screen shows, and what its menu is like by then."""
+        reading, now = self._known.read(seen), self._bench.runtime.monotonic
+        if not reading.draft:
+            self._since = now
+            return reading
+        passed = [reason for at, reason in self._reasons.items() if now - self._since >= at]
+        return replace(reading, reason=passed[-1])
+
+
+@pytest.mark.parametrize(
+    ("reasons", "ending", "waited"),
+    [
+        ({0.0: "menu_not_seen", 0.6: "menu_differs", 1.2: "at_prompt"}, Ending.DONE, 1.2),
+        ({0.0: "menu_not_seen"}, Ending.DONE, SHOWS),  # it knows no such command
+        ({0.0: "menu_not_seen", 0.6: "menu_differs"}, Ending.FAILED, SHOWS),
+    ],
+)
+def test_a_command_waits_for_its_menu(
+    reasons: dict[float, str], ending: Ending, waited: float
+) -> None:
+    """Enter runs the entry of a menu that is not drawn yet: `/clear` where `/quit` is typed."""
+    bench = Bench(LONG)
+    bench.hands.adapter = cast("Adapter", Menus(bench, reasons))
+    entered: list[float] = []
+    began = bench.runtime.monotonic
+    note = bench.host.on_type
+
+    def noting(strokes: tuple[Keystroke, ...]) -> None:
+        if Key(name="Enter") in strokes:
+            entered.append(bench.runtime.monotonic - began)
+        note(strokes)
+
+    bench.host.on_type = noting
+
+    assert bench.perform(replace(SEND, text="/quit")).ending is ending
+    assert all(at >= waited for at in entered)
+    assert bool(entered) is (ending is Ending.DONE)

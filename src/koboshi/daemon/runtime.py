@@ -20,9 +20,10 @@ class Nudge:
         self.wake: Callable[[], object] = lambda: None  #: set by the runtime while one waits
 
     def give(self) -> None:
-        """Wake the one who waits, at once."""
-        self._given = True
-        self.wake()
+        """Wake the one who waits, at once; more nudges before that are the same one."""
+        if not self._given:
+            self._given = True
+            self.wake()  # a second cancellation would count as somebody else's, and end the wait
 
     def given(self) -> bool:
         """Whether a nudge has not been taken yet."""

@@ -59,6 +59,11 @@ def _holds(hands: Hands, glance: Glance, text: str) -> bool:
     return _is_in_box(hands, glance, text) and glance.reading.reason != "menu_differs"
 
 
+def _is_settled(hands: Hands, glance: Glance, text: str) -> bool:
+    """The same, and the menu of a command is there: Enter runs an entry that is yet to be drawn."""
+    return _holds(hands, glance, text) and glance.reading.reason != "menu_not_seen"
+
+
 async def _sure(hands: Hands, takes: Callable[[Reading], bool]) -> None:
     """Two signals say that no dialog is open, or nothing is typed: text would approve it."""
     glance = await hands.fresh_look()
@@ -92,7 +97,9 @@ async def submit(hands: Hands, text: str, *, at_once: bool = False) -> Outcome:
     await hands.paste(text)
     # Gemini swallows an Enter that comes at once, and Codex takes it for a part of the paste.
     await hands.sleep(hands.adapter.submit_pause)
-    if await hands.until(lambda g: _holds(hands, g, text), SHOWS) is None:
+    settled = await hands.until(lambda g: _is_settled(hands, g, text), SHOWS)
+    # No menu after all that time: it has no such command, and Enter submits what is typed.
+    if settled is None and not _holds(hands, await hands.patient_look(), text):
         await _take_back(hands, text)
         return failed("the text did not show in the box; not submitted")
     return await _enter(hands, text)

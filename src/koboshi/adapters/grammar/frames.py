@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from koboshi.adapters.text import rows_of, width
 
 from .styles import StyledRows
+from .toasts import cut_toast
 
 if TYPE_CHECKING:
     from koboshi.core.observations import ScreenSeen
@@ -20,15 +21,18 @@ _LEAST_COLUMNS = 40  # narrower is not a terminal but a cut text
 class Frame:
     """A screen's rows, without trailing blanks; `columns` is measured where it is not told."""
 
-    __slots__ = ("_styled", "columns", "rows", "seen")
+    __slots__ = ("_styled", "columns", "rows", "seen", "toast")
 
-    def __init__(self, seen: ScreenSeen) -> None:
+    def __init__(self, seen: ScreenSeen, *, toasts: bool = False) -> None:
         self.seen = seen
         # A no-break space looks like any other; no terminal is wider than the cut.
         self.rows = [row[:_MOST_COLUMNS] for row in rows_of(seen.text.replace("\xa0", " "))]
         self.columns = (
             seen.cols if seen.cols > 0 else max([_LEAST_COLUMNS, *(map(width, self.rows))])
         )
+        self.toast = ""  #: what the program tells in passing
+        if toasts:
+            self.rows, self.toast = cut_toast(self.rows, self.columns)
         self._styled: StyledRows | None = None
 
     @property

@@ -24,6 +24,7 @@ from .starts import StartGrammar, read_start
 _PAUSE = 0.3  # seconds: enough for every CLI that was tried
 Pattern = re.Pattern[str]
 NEVER = re.compile(r"(?!)")
+_BOX_PLAIN = {"layout", "most_below", "first_gap", "toasts"}  # no patterns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class Sign:
     coloured: bool = False  #: counts only in colour, where colours are known
     faint: str = ""  #: a part of it that the program draws faint; an agent cannot
     above: Pattern | None = None  #: what the row above it must look like
+    whole: bool = False  #: counts only where nothing else stands in its block
+    toasted: bool = False  #: counts only while the program tells something in passing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +53,8 @@ class BoxGrammar:
     placeholder: Pattern = NEVER
     pasted: Pattern = NEVER  #: what stands for a long paste: `chars`, `lines`, `breaks` of it
     alone: Pattern = NEVER  #: rows above a box that is drawn before it takes text
-    menu: Pattern = NEVER  #: an entry of the menu of commands; the first one is what Enter runs
+    menu: Pattern = NEVER  #: an entry of the menu of commands: group entry, and mark if any
+    toasts: bool = False  #: the program lays words over the corner of its screen for some seconds
     first_gap: bool = False  #: the first blank row ends a `caret` box, not the last one
     most_below: int = 45  #: rows: a menu may be as high as the screen
 
@@ -192,7 +196,7 @@ def made(raw: dict[str, Any], version: str = "") -> Manifest:
         name=raw["name"],
         versions=raw["versions"],
         command=re.compile(raw["command"]),
-        box=BoxGrammar(**_compiled(raw["box"], plain={"layout", "most_below", "first_gap"})),
+        box=BoxGrammar(**_compiled(raw["box"], _BOX_PLAIN)),
         blocks=BlockGrammar(**_compiled(raw["blocks"])),
         dialog=_dialog(raw["dialog"]),
         title_busy=re.compile(titles["busy"]) if "busy" in titles else NEVER,
@@ -224,6 +228,8 @@ def _sign(raw: dict[str, Any]) -> Sign:
         coloured=raw.get("coloured", False),
         faint=raw.get("faint", ""),
         above=re.compile(raw["above"]) if "above" in raw else None,
+        whole=raw.get("whole", False),
+        toasted=raw.get("toasted", False),
     )
 
 

@@ -39,7 +39,7 @@ _NEARLY_FULL = 80.0  # percent: what a CLI warns of
 
 def read_screen(manifest: Manifest, seen: ScreenSeen) -> Reading:
     """What the screen shows."""
-    frame = Frame(seen)
+    frame = Frame(seen, toasts=manifest.box.toasts)
     gone = read_gone(manifest, frame)
     if gone is not None:
         return _made(Status.GONE, gone[0], (gone[1],), frame.rows)
@@ -110,9 +110,9 @@ def _at_box(manifest: Manifest, frame: Frame, box: Box) -> Reading:
     reading = _judged(manifest, frame, box, blocks, notices)
     if context is None and reading.reason == "context_full":
         context = ContextUse(used=100.0)  # no number is shown, and none is needed
-    entry = turns.other_entry(manifest, frame, box)
-    if entry and reading.status is Status.IDLE:
-        reading = replace(reading, reason="menu_differs", evidence=(f"menu: {entry}",))
+    doubt, entry = turns.menu_doubt(manifest, frame, box)
+    if doubt and reading.status is Status.IDLE:
+        reading = replace(reading, reason=doubt, evidence=(f"menu: {entry}",) if entry else ())
     evidence = tuple(dict.fromkeys((*reading.evidence, *([where] if where else ()))))
     return replace(
         reading,

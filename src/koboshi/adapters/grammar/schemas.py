@@ -66,6 +66,7 @@ _SIGN: dict[str, Any] = {
     "coloured": _FLAG,
     "faint": _TEXT,
     "above": _pattern,
+    **dict.fromkeys(("toasted", "whole"), _FLAG),
 }
 _FORM: dict[str, Any] = dict.fromkeys(("first", "options", "end", "drops"), _words)
 _ADDED: dict[str, Any] = {"words": _words, "versions": _range}
@@ -79,7 +80,7 @@ SCHEMA: dict[str, Any] = {
     "box": {
         "layout": _one_of("ruled", "caret", "panel"),
         "most_below": _number,
-        "first_gap": _FLAG,
+        **dict.fromkeys(("first_gap", "toasts"), _FLAG),
         **dict.fromkeys(("caret", "rule", "below", "placeholder"), _pattern),
         **dict.fromkeys(("pasted", "alone", "menu"), _pattern),
     },

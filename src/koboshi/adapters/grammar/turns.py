@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import dropwhile, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.text import width
 from koboshi.core.readings import ContextUse, Status
+
+from .manifests import NEVER
 
 if TYPE_CHECKING:
     import re
@@ -78,20 +80,32 @@ def notices(frame: Frame, box: Box) -> list[str]:
     return [above, *below] if above.startswith("  ") else below
 
 
-def other_entry(manifest: Manifest, frame: Frame, box: Box) -> str:
-    """The row that Enter would run instead of the command in the box; empty: it runs that.
+def menu_doubt(manifest: Manifest, frame: Frame, box: Box) -> tuple[str, str]:
+    """Why Enter may run another command than the one in the box, and the row that tells; else "".
 
     A menu is drawn later than the text it belongs to: `/quit` typed on a busy machine stands above
-    a menu that begins with `clear`, and Enter takes that.
+    no menu, then above one that begins with `clear`, and Enter takes that, drawn or not.
     """
     if not box.draft.startswith("/"):
-        return ""
-    typed = box.draft[1:].split(" ", 1)[0]
-    for row in frame.rows[box.bottom :]:
-        found = manifest.box.menu.match(row)
-        if found:
-            return "" if found["entry"] == typed else row.strip()
-    return ""
+        return "", ""
+    typed, *arguments = box.draft[1:].split(" ", 1)
+    found = _menu_entry(manifest.box.menu, frame, box)
+    if found is not None:
+        return ("", "") if found["entry"] == typed else ("menu_differs", found.string.strip())
+    expected = manifest.box.menu is not NEVER and not arguments
+    return ("menu_not_seen", "") if expected else ("", "")
+
+
+def _menu_entry(menu: re.Pattern[str], frame: Frame, box: Box) -> re.Match[str] | None:
+    """The entry that Enter runs: the marked one, or the first where none is marked."""
+    below = [found for row in frame.rows[box.bottom :] if (found := menu.match(row))]
+    rows = takewhile(bool, reversed(frame.rows[: max(box.top, 0)]))
+    above = [found for row in rows if (found := menu.match(row))]
+    for found in (*below, *above):
+        if found.groupdict().get("mark"):
+            return found
+    # Above the box the rows may be an agent's: there only a mark makes them a menu.
+    return below[0] if below else None
 
 
 def running(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> Match | None:
@@ -207,6 +221,8 @@ def _ending(manifest: Manifest, frame: Frame, block: Block, line: str) -> Match 
             found = sign.pattern.search(text)
             if not found or not _stands_below(frame, index, sign):
                 continue
+            if sign.whole and not _is_whole(frame, block):
+                continue
             colour = _colour(frame, index, found)
             # Under a message hangs what became of it; under an answer, what the agent wrote.
             own = index == block.start or asked or sign.status is Status.IDLE
@@ -215,8 +231,16 @@ def _ending(manifest: Manifest, frame: Frame, block: Block, line: str) -> Match 
     return None
 
 
+def _is_whole(frame: Frame, block: Block) -> bool:
+    """Whether the block is one paragraph: what an agent says mostly goes on behind a blank row."""
+    rows = frame.rows[block.start : block.end]
+    return not any(dropwhile(bool, rows))
+
+
 def _stands_below(frame: Frame, index: int, sign: Sign) -> bool:
-    """Whether the rows above are what the sign asks for: a panel, and what it says in grey."""
+    """Whether all around it is as the sign asks: a toast, or above a panel that says it in grey."""
+    if sign.toasted and not frame.toast:
+        return False
     if sign.above is None:
         return True
     said = next((n for n in range(index - 1, -1, -1) if frame.rows[n].strip(" ┃")), -1)
@@ -233,10 +257,13 @@ def _colour(frame: Frame, index: int, found: re.Match[str]) -> bool | None:
 
 def still_open(manifest: Manifest, blocks: list[Block], frame: Frame) -> str:
     """The last answer when nothing shows that it is complete; empty when all is said."""
-    if not blocks:
-        return ""
-    line = joined(manifest, frame, blocks[0])
-    return line if manifest.blocks.open_end.match(line) else ""
+    for block in blocks:
+        if not manifest.blocks.open_end.match(block.head):
+            break
+        # Nothing an agent answers is faint all through: that is a notice of the program's own.
+        if not frame.is_faint(block.start, block.head[2:].strip()):
+            return joined(manifest, frame, block)
+    return ""
 
 
 def context(manifest: Manifest, lines: list[str]) -> tuple[ContextUse | None, str]:
