@@ -28,9 +28,7 @@ Exit codes: 0 started · 2 it cannot be started so
 @click.option(
     "--mode",
     type=click.Choice(["observe", "keep", "auto"]),
-    default="keep",
-    show_default=True,
-    help="How much koboshi may do.",
+    help="How much koboshi may do; else as configured.",
 )
 @click.option(
     "--host",
@@ -46,7 +44,7 @@ def run(
     name: str | None,
     kind: str | None,
     cwd: Path | None,
-    mode: str,
+    mode: str | None,
     host: str,
     detach: bool,
     command: tuple[str, ...],
@@ -58,6 +56,7 @@ def run(
     terminal and ends with it; koboshi looks after it from here, and ends as it ends.
     """
     from koboshi.adapters.registry import program_type
+    from koboshi.config.variables import relevant
     from koboshi.store.paths import state_dir
     from koboshi.store.roster import printable
 
@@ -69,6 +68,7 @@ def run(
     from koboshi.daemon.control.client import call
 
     from .attach import bring, wanted
+    from .config import note
     from .printing import say
 
     begun = call(
@@ -80,8 +80,10 @@ def run(
         type=kind or program_type(command),
         environment=printable(dict(os.environ)),
         name=name or "",
-        mode=mode,
+        mode=mode or "",
+        variables=relevant(os.environ),
     )
+    note(begun)
     agent = begun["agent"]
     if detach or not wanted():
         say(f"{agent} is running; 'koboshi attach {agent}' shows it, 'koboshi ls' tells how it is")
