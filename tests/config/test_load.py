@@ -110,6 +110,15 @@ tries_max = 0
     assert own.closed == {"mode", "context_max"}
 
 
+@pytest.mark.parametrize("key", ["idle_after", "context_max", "nudges_max", "mode", "allow"])
+@pytest.mark.parametrize("value", ["true", "[[1]]", "{a = 1}", "1979-05-27", "-1", "inf", "nan"])
+def test_what_is_of_another_kind_is_a_mistake(key: str, value: str) -> None:
+    """True is not 1."""
+    sheet = parse(f"{key} = {value}", "f")
+
+    assert [mistake.key for mistake in sheet.mistakes] == [key]
+
+
 def test_a_text_that_is_no_toml_is_one_mistake_with_its_line() -> None:
     """And nothing of it counts."""
     sheet = parse('idle_after = 5\nmode = "auto\n', "f")

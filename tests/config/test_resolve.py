@@ -195,7 +195,7 @@ def test_a_project_never_gains_power(
 
 def test_the_users_own_folder_is_no_project(tmp_path: Path) -> None:
     """An agent that works on the configuration itself."""
-    (tmp_path / "koboshi.toml").write_text('mode = "auto"')
+    (tmp_path / "koboshi.toml").write_text('mode = "auto"\ncontinue_text = "go on"\n')
     found = resolve(Subject(agent="a", agent_type="claude", cwd=str(tmp_path)), tmp_path)
 
     assert found.settings.mode is Mode.AUTO
