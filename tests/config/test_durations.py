@@ -27,7 +27,21 @@ def test_a_time_is_read(text: str, time: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "m", "10 minutes", "30m1h", "-5", "1e3", "inf", "٤٥s", "9" * 30, "10d" * 9, "99999999d"]
+    "text",
+    [
+        "",
+        " ",
+        "m",
+        "10 minutes",
+        "30m1h",
+        "-5",
+        "1e3",
+        "inf",
+        "٤٥s",
+        "9" * 30,
+        "10d" * 9,
+        "99999999d",
+    ],
 )
 def test_what_is_no_time_is_none(text: str) -> None:
     """Nothing is guessed."""
