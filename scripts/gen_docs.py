@@ -1,4 +1,4 @@
-"""Writes the pages of docs/ that come from code: rules, command line, status table.
+"""Writes the pages of docs/ that come from code: rules, command line, configuration, status table.
 
 python scripts/gen_docs.py           write them
 python scripts/gen_docs.py --check   exit 1 and name the pages that are stale
@@ -15,9 +15,13 @@ import click
 
 from koboshi.cli.group import VERBS, koboshi
 from koboshi.cli.rules import read_page
+from koboshi.config.model import Values, is_time, later, trust
+from koboshi.config.resolve import plain_value, shown_value
+from koboshi.config.variables import PLAIN, PREFIX, Plain
 from koboshi.core import arbiter
 from koboshi.core.readings import Status
 from koboshi.core.rules import Rule
+from koboshi.core.settings import Settings
 from koboshi.core.status import TRANSITIONS
 from koboshi.rules.catalogue import BUILTIN
 
@@ -46,12 +50,70 @@ The keys of `--json`: [json.md](json.md).
 """
 
 
+CONFIGURATION = """\
+# Configuration
+
+Later wins: default, your own file, the project's file, environment, command line (`--mode`).
+
+| place | is |
+|---|---|
+| your own file | `koboshi.toml` in `$KOBOSHI_CONFIG`, else in `~/.config/koboshi` (XDG) |
+| the project's file | `koboshi.toml` in the folder the agent works in |
+| environment | the variables below, of the shell that typed `koboshi run` or `watch` |
+
+```toml
+idle_after = "10m"              # for all agents; a time is "45s", "10m", "1h30m", or seconds
+context_max = 70                # percent
+
+[types.claude]                  # for all agents of a type
+on_error = {"429" = "retry", "5xx" = "safe-restart"}
+
+[agents.api]                    # for the agent of that name
+mode = "auto"
+allow = ["npm test", "make check"]
+```
+
+In a file a value for a name wins over one for a type, and that over one for all. `on_error` is
+put together code by code.
+
+`koboshi config NAME` shows each value and where it comes from, `koboshi config` what an agent
+would get that is started here, `koboshi config --check [FILE]` only what is wrong; all with
+`--json`. A file that changed counts from the next time an agent is taken up: run, watched, or
+after `koboshi daemon restart`.
+
+## Mistakes
+
+All are told at once, each with file, line, key, what was expected and what came. A key that is
+not known is a mistake. `koboshi run` and `koboshi watch` refuse to begin with a mistake in your
+own file or environment. An agent that is already looked after is never left alone for one: what
+is wrong is left out and logged. Only a `mode` that cannot be read becomes `observe`, and an
+`allow` that cannot be read allows nothing; so does a whole file of yours that cannot be read.
+
+## A project's file is a stranger's
+
+It may come with a repository. It can ask for less, never for more: "only lower", "only higher"
+and "only fewer" are measured against your own file. It cannot set anything that is typed or run.
+What it may not set is left out and told.
+
+## Values
+"""
+
+VARIABLES = """\
+## Plain variables
+
+`koboshi watch` reads these, too; the `KOBOSHI_…` variable of the same value wins. An empty
+variable is one that is not set (but an empty `KOBOSHI_ALLOW` allows nothing). `KOBOSHI_ALLOW` has
+a command per line, or is a JSON list; `KOBOSHI_ON_ERROR` is `429=retry,5xx=skip`.
+"""
+
+
 def pages() -> dict[str, str]:
     """Every generated page: path below docs/ → text."""
     rules = sorted(BUILTIN, key=lambda rule: rule.code)
     made = {f"{OWNED}/{rule.code}.md": _rule(rule) for rule in rules}
     made[f"{OWNED}/index.md"] = _index(rules)
     made["reference/cli.md"] = _command_line()
+    made["reference/config.md"] = _configuration()
     made["status.md"] = _statuses()
     return {path: f"{text.rstrip()}\n" for path, text in made.items()}
 
@@ -107,6 +169,47 @@ def _command_line() -> str:
             if command is not None:
                 parts += [f"## koboshi {name}", _help(command, parent)]
     return "\n\n".join(part.strip() for part in parts)
+
+
+def _configuration() -> str:
+    """The page of the model: every field with its default, its variable and its sentence."""
+    defaults = Settings()
+    parts = [CONFIGURATION]
+    for name, field in Values.model_fields.items():
+        value = getattr(defaults, name)
+        default = shown_value(name, value) if plain_value(name, value) else "none"
+        if isinstance(value, int | float) and not value:
+            default = "0"
+        told = " ".join((field.description or "").split())
+        rows = [f"### {name}", "", told]
+        if later(name):
+            rows += ["", "**Not acted upon yet.**"]
+        facts = (
+            f"Default: {default} · `{PREFIX}{name.upper()}` · project's file: {trust(name).value}"
+        )
+        parts.append("\n".join([*rows, "", facts]))
+    later_names = ", ".join(f"`{name}`" for name in Values.model_fields if later(name))
+    parts += [
+        "## Not acted upon yet",
+        f"Read, checked and shown, but no rule uses them: {later_names}.",
+    ]
+    rows = ["| variable | sets | a bare number is |", "|---|---|---|"]
+    for variable, plain in PLAIN.items():
+        sets = f"`{plain.field}`" if plain.field else "nothing"
+        rows.append(f"| `{variable}` | {sets} | {_unit(plain)} |")
+    rows.append("| `ON_ERR_400_ACTION` … `ON_ERR_5XX_ACTION` | `on_error` for that code | |")
+    rows.append(
+        "| `TARGET`, else `SESSION` | the TARGET of `koboshi watch` where none is given | |"
+    )
+    return "\n\n".join(part.strip() for part in [*parts, VARIABLES, "\n".join(rows)])
+
+
+def _unit(plain: Plain) -> str:
+    if plain.unit == "m":
+        return "minutes"
+    if not plain.field or isinstance(getattr(Settings(), plain.field), str | int):
+        return ""
+    return "seconds" if is_time(plain.field) else "percent"
 
 
 def _help(command: click.Command, parent: click.Context | None = None) -> str:

@@ -4,6 +4,7 @@
 
     KoboshiError
     ├── InputError          what a person gave us cannot be used (exit code 2)
+    │   ├── ConfigBroken
     │   ├── FileUnreadable
     │   ├── ManifestBroken
     │   ├── UnknownAgent
@@ -40,6 +41,14 @@ class InputError(KoboshiError):
     """the input cannot be used"""
 
     exit_code = 2
+
+
+class ConfigBroken(InputError):
+    """the configuration cannot be used"""
+
+    def __init__(self, complaints: tuple[str, ...]) -> None:
+        super().__init__("\n".join(complaints), hint="'koboshi config --check' tells it again")
+        self.complaints = complaints  #: each with its file, its line and its key
 
 
 class FileUnreadable(InputError):

@@ -31,6 +31,7 @@ VERBS: dict[str, Verb] = {
     for name, text in {
         "ack": "Say that you have seen to it: budgets and escalations are forgiven.",
         "attach": "Show an agent's terminal in this one.",
+        "config": "Show what is set, and where it comes from; check a file.",
         "daemon": "Show, start, stop or restart koboshi's daemon.",
         "demo": "Live through one bad night in at most 90 seconds.",
         "detach": "Take every terminal off an agent's.",

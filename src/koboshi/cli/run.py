@@ -28,9 +28,7 @@ Exit codes: 0 started · 2 it cannot be started so
 @click.option(
     "--mode",
     type=click.Choice(["observe", "keep", "auto"]),
-    default="keep",
-    show_default=True,
-    help="How much koboshi may do.",
+    help="How much koboshi may do; else as configured.",
 )
 @click.option(
     "--host",
@@ -46,7 +44,7 @@ def run(
     name: str | None,
     kind: str | None,
     cwd: Path | None,
-    mode: str,
+    mode: str | None,
     host: str,
     detach: bool,
     command: tuple[str, ...],
@@ -58,18 +56,33 @@ def run(
     terminal and ends with it; koboshi looks after it from here, and ends as it ends.
     """
     from koboshi.adapters.registry import program_type
-    from koboshi.store.paths import state_dir
-    from koboshi.store.roster import printable
 
     folder = _folder(cwd, command[0])
+    kind = kind or program_type(command)
     if host == "pty":
         from .foreground import run_here
 
-        raise SystemExit(run_here(name, kind or program_type(command), folder, mode, command))
-    from koboshi.daemon.control.client import call
-
+        raise SystemExit(run_here(name, kind, folder, mode, command))
     from .attach import bring, wanted
     from .printing import say
+
+    agent = _begin(name, kind, folder, mode, command)
+    if detach or not wanted():
+        say(f"{agent} is running; 'koboshi attach {agent}' shows it, 'koboshi ls' tells how it is")
+        return
+    bring(agent)
+
+
+def _begin(
+    name: str | None, kind: str, folder: Path, mode: str | None, command: tuple[str, ...]
+) -> str:
+    """Have it started; its name."""
+    from koboshi.config.variables import relevant
+    from koboshi.daemon.control.client import call
+    from koboshi.store.paths import state_dir
+    from koboshi.store.roster import printable
+
+    from .config import note
 
     begun = call(
         state_dir(),
@@ -77,16 +90,14 @@ def run(
         patience=60.0,
         argv=list(command),
         cwd=str(folder),
-        type=kind or program_type(command),
+        type=kind,
         environment=printable(dict(os.environ)),
         name=name or "",
-        mode=mode,
+        mode=mode or "",
+        variables=relevant(os.environ),
     )
-    agent = begun["agent"]
-    if detach or not wanted():
-        say(f"{agent} is running; 'koboshi attach {agent}' shows it, 'koboshi ls' tells how it is")
-        return
-    bring(agent)
+    note(begun)
+    return str(begun["agent"])
 
 
 def _folder(cwd: Path | None, program: str) -> Path:

@@ -25,19 +25,17 @@ Exit codes: 0 fine · 2 no such pane or name
 @click.option(
     "--mode",
     type=click.Choice(["observe", "keep", "auto"]),
-    default="keep",
-    show_default=True,
-    help="How much koboshi may do.",
+    help="How much koboshi may do; else as configured.",
 )
 @click.option("-L", "label", metavar="NAME", help="The tmux server of that name.")
 @click.option("-S", "socket", metavar="PATH", help="The tmux server of that socket.")
-@click.argument("target")
+@click.argument("target", envvar=["TARGET", "SESSION"])
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def watch(
     *,
     name: str | None,
     kind: str | None,
-    mode: str,
+    mode: str | None,
     label: str | None,
     socket: str | None,
     target: str,
@@ -48,9 +46,11 @@ def watch(
     TARGET is what tmux calls it: a pane id (%12), session:window.pane, or a session. COMMAND is
     how the agent is started again after a crash; else the command that runs there now.
     """
+    from koboshi.config.variables import relevant
     from koboshi.daemon.control.client import call
     from koboshi.store.paths import state_dir
 
+    from .config import note
     from .printing import say
 
     server = str(os.path.abspath(socket)) if socket else label or _here()  # noqa: PTH100
@@ -62,9 +62,11 @@ def watch(
         socket=server,
         type=kind or "",
         name=name or "",
-        mode=mode,
+        mode=mode or "",
         argv=list(command),
+        variables=relevant(os.environ, plain=True),
     )
+    note(begun)
     say(f"{begun['agent']} is looked after ({begun['type']}, mode {begun['mode']})")
 
 

@@ -42,3 +42,18 @@ class Settings:
     healthy_after: float = 300.0  #: a run that lived that long forgives the crashes before it
     intensity: int = 5  #: restarts, whatever their reason …
     period: float = 3600.0  #: … within this time; one more → give up and ask a person
+
+    warn_context: float = 60.0  #: percent of the context in use → a person is told
+    hang_after: float = 1200.0  #: working that long without a change → hanging
+    save_every: float = 900.0  #: between two saves of the work
+    probe_every: float = 600.0  #: between two questions for the context in use
+    probe_timeout: float = 12.0  #: the answer to one may take that long
+    errors_window: float = 300.0  #: API errors within this time …
+    errors_max: int = 3  #: … of that number → on_error
+    on_error: tuple[tuple[str, str], ...] = ()  #: HTTP code or 4xx, 5xx → skip, retry, reset, …
+    tasks_path: str = ""  #: the list of tasks that the agent works through
+    save_text: str = ""  #: what is typed to have the work saved
+    load_text: str = ""  #: what is typed to have it loaded again
+    retry_text: str = ""  #: what is typed after an error
+    start_command: str = ""  #: a command line that starts the agent
+    restart_command: str = ""  #: and one that starts it again

@@ -19,6 +19,7 @@ from koboshi.store.paths import is_default, socket_dir
 from koboshi.store.roster import Roster
 from koboshi.store.shelves import make_private
 
+from .settling import settled
 from .wards import Ward
 
 if TYPE_CHECKING:
@@ -159,9 +160,10 @@ class House:
         view = supervisor.world.view
         if view.run.number and view.run.exit is None:
             raise InputError(f"{ward.entry.agent} is running already (run {view.run.number})")
-        if view.settings.mode is not ward.entry.level():
+        mode = (await settled(ward.entry)).mode
+        if view.settings.mode is not mode:
             # The journal may hold an older order about it.
-            ward.order(OrderGiven(order=Order.MODE, by="person", text=ward.entry.mode))
+            ward.order(OrderGiven(order=Order.MODE, by="person", text=mode.name.lower()))
         ward.order(OrderGiven(order=Order.START, by="person"))
 
     @staticmethod

@@ -12,11 +12,11 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
-from koboshi.core.settings import Settings
 from koboshi.errors import KoboshiError
 from koboshi.performers import Program
 
 from .logs import about
+from .settling import settled
 from .solo import Post, watch_over
 from .telling import facts
 
@@ -139,7 +139,7 @@ class Ward:
             agent_type=entry.agent_type,
             program=Program(argv=entry.argv, cwd=entry.cwd, env=self._environment),
             state=self._state,
-            settings=Settings(mode=entry.level()),
+            settings=await settled(entry),
         )
         await watch_over(
             post, self._host, enough=lambda _: False, begun=self._begun, listen=self._heard

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +35,15 @@ class Entry:
     argv: tuple[str, ...]  #: empty for a pane whose command nobody knows
     cwd: str
     host: str = "tmux"
-    mode: str = Mode.KEEP.name.lower()
+    mode: str = ""  #: as given on the command line; empty: as it is configured
     watched: bool = True  #: False: released by its owner, the journal stays
     created: float = 0.0  #: UTC seconds
+    #: The caller's variables that set something (`config.variables`), and no others.
+    variables: dict[str, str] = field(default_factory=dict)
 
-    def level(self) -> Mode:
-        """The mode as the gate knows it."""
-        return Mode[self.mode.upper()]
+    def level(self) -> Mode | None:
+        """The mode given on the command line, as the gate knows it."""
+        return Mode[self.mode.upper()] if self.mode else None
 
 
 class Roster:
@@ -105,7 +107,7 @@ class Roster:
             entry = msgspec.json.decode(path.read_bytes(), type=Entry)
         except (OSError, msgspec.MsgspecError) as error:
             raise InputError(f"{path} cannot be read: {error}") from error
-        if entry.host not in HOSTS or entry.mode.upper() not in Mode.__members__:
+        if entry.host not in HOSTS or entry.mode.upper() not in ("", *Mode.__members__):
             raise InputError(f"{path} names an unknown host or mode: {entry.host}, {entry.mode}")
         return entry
 

@@ -22,7 +22,7 @@ def brief(entry: Entry, world: World | None, now: Moment | None, trouble: str) -
         "agent": entry.agent,
         "type": entry.agent_type,
         "host": entry.host,
-        "mode": entry.mode,
+        "mode": world.view.settings.mode.name.lower() if world else entry.mode or "configured",
         "cwd": entry.cwd,
         "watched": entry.watched,
         "trouble": trouble,

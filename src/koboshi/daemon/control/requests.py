@@ -5,28 +5,6 @@ from __future__ import annotations
 import msgspec
 
 
-class RunArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`run`."""
-
-    argv: list[str]
-    cwd: str
-    type: str
-    environment: dict[str, str]
-    name: str = ""
-    mode: str = "keep"
-
-
-class WatchArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`watch`."""
-
-    target: str
-    socket: str | None = None
-    type: str = ""
-    name: str = ""
-    mode: str = "keep"
-    argv: list[str] = []
-
-
 class NameArgs(msgspec.Struct, forbid_unknown_fields=True):
     """What takes the name of an agent."""
 

@@ -19,24 +19,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from koboshi._version import __version__
-from koboshi.adapters.registry import adapter, names, program_type
-from koboshi.core.actions import Mode, Send, Start, Stop
+from koboshi.adapters.registry import program_type
+from koboshi.config.variables import relevant
+from koboshi.core.actions import Send, Start, Stop
 from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven
+from koboshi.daemon.settling import checked, configured
 from koboshi.errors import InputError, KoboshiError
 from koboshi.store.paths import check_name
 from koboshi.store.redaction import redact, secret_values
 from koboshi.store.roster import Entry
 
 from . import report
-from .requests import (
-    ModeArgs,
-    NameArgs,
-    OrderArgs,
-    RunArgs,
-    SendArgs,
-    StopArgs,
-    WatchArgs,
-)
+from .enrolling import RunArgs, WatchArgs, mode_of, type_of
+from .requests import ModeArgs, NameArgs, OrderArgs, SendArgs, StopArgs
 
 if TYPE_CHECKING:
     from koboshi.core.engine import World
@@ -67,6 +62,7 @@ class Verbs:
         return {
             "ping": self.ping,
             "ls": self.ls,
+            "config": self.config,
             "status": self.status,
             "run": self.run,
             "start": self.start,
@@ -143,14 +139,16 @@ class Verbs:
             raise InputError("expected a command to run", hint="koboshi run -- claude")
         entry = Entry(
             agent=self._name(asked.name, asked.argv[0]),
-            agent_type=_type(asked.type),
+            agent_type=type_of(asked.type),
             argv=tuple(asked.argv),
             cwd=asked.cwd,
-            mode=_mode(asked.mode),
+            mode=mode_of(asked.mode),
             created=time.time(),
+            variables=relevant(asked.variables),
         )
+        notes = await checked(entry)
         ward = await self._house.run(entry, asked.environment)
-        return await self._begun(ward)
+        return {**await self._begun(ward), "notes": notes}
 
     async def start(self, args: dict[str, Any]) -> dict[str, Any]:
         """Start an agent again."""
@@ -162,19 +160,27 @@ class Verbs:
         host = self._house.adopted
         seen = await host.peek(asked.target, socket=asked.socket)
         argv = tuple(asked.argv) or seen.argv
-        kind = _type(asked.type) if asked.type else program_type(argv)
+        kind = type_of(asked.type) if asked.type else program_type(argv)
         entry = Entry(
             agent=self._name(asked.name, argv[0] if argv else kind),
             agent_type=kind,
             argv=argv,
             cwd=seen.cwd,
             host="adopted",
-            mode=_mode(asked.mode),
+            mode=mode_of(asked.mode),
             created=time.time(),
+            variables=relevant(asked.variables, plain=True),
         )
+        notes = await checked(entry)
         ward = await self._house.watch(entry, asked.target, asked.socket)
         await ward.taken_up(30.0)
-        return _brief(ward)
+        return {**_brief(ward), "notes": notes}
+
+    async def config(self, args: dict[str, Any]) -> dict[str, Any]:
+        """What is set for an agent, where each value comes from, and which are in force."""
+        name = _as(NameArgs, args).name
+        ward = self._house.wards.get(name)
+        return await configured(self._house.roster.entry(name), ward.world if ward else None)
 
     async def release(self, args: dict[str, Any]) -> dict[str, Any]:
         """Look after it no more."""
@@ -204,7 +210,7 @@ class Verbs:
     async def mode(self, args: dict[str, Any]) -> dict[str, Any]:
         """How much koboshi may do."""
         asked = _as(ModeArgs, args)
-        return _brief(await self._house.mode(asked.name, _mode(asked.mode)))
+        return _brief(await self._house.mode(asked.name, mode_of(asked.mode)))
 
     async def send(self, args: dict[str, Any]) -> dict[str, Any]:
         """Have a message typed; what came of it, or what it waits for."""
@@ -313,17 +319,6 @@ class Verbs:
 
 def _as(kind: type[Any], args: dict[str, Any]) -> Any:  # noqa: ANN401 - the kind asked for
     return msgspec.convert(args, type=kind)
-
-
-def _type(word: str) -> str:
-    adapter(word)  # or an error that names the known ones
-    return word if word in names() else "generic"
-
-
-def _mode(word: str) -> str:
-    if word.upper() not in Mode.__members__:
-        raise InputError(f"expected observe, keep or auto, not {word!r}")
-    return word.lower()
 
 
 def _brief(ward: Ward) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""What a person sets: TOML and environment → `core.settings.Settings`."""

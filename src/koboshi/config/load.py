@@ -1,0 +1,204 @@
+"""One `koboshi.toml`: what it sets, and everything that is wrong in it, at once.
+
+Rule 1: no text makes this raise. The file of a project may come from a stranger.
+Rule 2: what is wrong is left out, what is right counts.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from koboshi.adapters.registry import names
+
+from .kinds import WRONG, brief
+from .lines import Key, Lines
+from .model import File, Values
+
+#: Bytes of a file; a full one has 3,000.
+MOST_BYTES = 1 << 16
+#: Mistakes that are told one by one.
+MOST_TOLD = 50
+
+_AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_BARE = re.compile(r"[\w-]+")
+#: Tables whose keys are names that a person chose.
+_TABLES = ("agents", "types")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mistake:
+    """Something that cannot be used: where it stands, what was expected there, and what came."""
+
+    file: str
+    expected: str
+    line: int | None = None
+    key: str = ""
+    came: str = ""
+    meant: str = ""  #: what was probably meant
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        key = f"{self.key}: " if self.key else ""
+        came = f", not {self.came}" if self.came else ""
+        meant = f"; did you mean {self.meant!r}?" if self.meant else ""
+        return f"{place}: {key}expected {self.expected}{came}{meant}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """The values of one table, and where each stands."""
+
+    values: Mapping[str, Any]
+    places: Mapping[str, str]
+    closed: frozenset[str] = frozenset()  #: fields that were set to something unusable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """One file as it can be used."""
+
+    file: str
+    model: File
+    lines: Lines
+    mistakes: tuple[Mistake, ...] = ()
+    wrong: tuple[Key, ...] = ()  #: the keys that were left out, under the names that were meant
+    broken: bool = False  #: nothing of it could be read
+
+    def layers(self, agent: str, agent_type: str) -> Iterator[Layer]:
+        """What concerns that agent: for all, for its type, for itself."""
+        yield self._layer(self.model, ())
+        for table, name in (("types", agent_type), ("agents", agent)):
+            model = getattr(self.model, table).get(name, Values())
+            yield self._layer(model, (table, name))
+
+    def _layer(self, model: Values, table: Key) -> Layer:
+        keys = [key for key in model.model_fields_set if key not in _TABLES]
+        where = f" [{dotted(table)}]" if table else ""
+        places = {key: f"{self.file}:{self.lines.of((*table, key))}{where}" for key in keys}
+        closed = {key[-1] for key in self.wrong if key[:-1] == table}
+        values = {key: getattr(model, key) for key in keys}
+        return Layer(values=values, places=places, closed=frozenset(closed))
+
+
+def read(path: Path) -> Sheet | None:
+    """The file at that path; None when there is none."""
+    try:
+        return parse(_content(path), str(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        return _broken(str(path), "a file that can be read", reason)
+    except ValueError as error:
+        return _broken(str(path), str(error))
+
+
+def parse(text: str, file: str) -> Sheet:
+    """What a TOML text sets."""
+    try:
+        raw = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = str(error) if isinstance(error, ValueError) else "nested too deeply"
+        at = _AT.search(reason)
+        line = int(at[1] or text.count("\n") + 1) if at else None
+        came = _AT.sub("", reason)
+        return _broken(file, "TOML", came[:1].lower() + came[1:], line)
+    lines, mistakes, wrong = Lines(text), list[Mistake](), list[Key]()
+    model = File()
+    for _ in range(3):  # twice: all mistakes are reported at once
+        try:
+            model = File.model_validate(raw)
+            break
+        except ValidationError as error:
+            for each in error.errors(include_url=False):
+                key = tuple(str(part) for part in each["loc"] if part != "[key]")
+                mistake = _mistake(file, lines, key, each, told=len(mistakes) < MOST_TOLD)
+                mistakes.append(mistake)
+                wrong.append((*key[:-1], mistake.meant or key[-1]))
+                _leave_out(raw, key)
+    mistakes += _unknown_types(file, lines, model)
+    return Sheet(file=file, model=model, lines=lines, mistakes=_few(mistakes), wrong=tuple(wrong))
+
+
+def _content(path: Path) -> str:
+    # Not blocking: a named pipe in a project's folder would hold us up for ever.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("a file, and it is something else")
+        content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"at most {MOST_BYTES} bytes")
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"UTF-8 ({error.reason} at byte {error.start})") from error
+
+
+def _broken(file: str, expected: str, came: str = "", line: int | None = None) -> Sheet:
+    mistake = Mistake(file=file, line=line, expected=expected, came=came)
+    return Sheet(file=file, model=File(), lines=Lines(""), mistakes=(mistake,), broken=True)
+
+
+def _mistake(file: str, lines: Lines, key: Key, error: Any, *, told: bool) -> Mistake:  # noqa: ANN401
+    """An error of pydantic in our words."""
+    expected, came, meant = "a table", brief(error["input"]), ""
+    if error["type"] == WRONG:
+        expected, came = error["ctx"]["expected"], error["ctx"]["came"]
+    elif error["type"] == "extra_forbidden":
+        known = File.model_fields if len(key) == 1 else Values.model_fields
+        expected, came = "a key that is known ('koboshi config' lists them)", brief(key[-1])
+        # Looking for likely names takes a while, and a file can have thousands of keys.
+        close = difflib.get_close_matches(key[-1], known, n=1) if told else []
+        meant = close[0] if close else ""
+    line = lines.of(key)
+    return Mistake(file=file, line=line, key=dotted(key), expected=expected, came=came, meant=meant)
+
+
+def dotted(key: Key) -> str:
+    """The key as TOML writes it; a name with a line break in it must not look like two lines."""
+    return ".".join(part if _BARE.fullmatch(part) else brief(part) for part in key)
+
+
+def _leave_out(raw: Any, key: Key) -> None:  # noqa: ANN401 - tables of tables
+    for part in key[:-1]:
+        if not isinstance(raw, dict) or part not in raw:
+            return
+        raw = raw[part]
+    if isinstance(raw, dict):
+        raw.pop(key[-1], None)
+
+
+def _unknown_types(file: str, lines: Lines, model: File) -> Iterator[Mistake]:
+    known = names()
+    for name in model.types:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            yield Mistake(
+                file=file,
+                line=lines.of(("types", name)),
+                key=dotted(("types", name)),
+                expected=f"one of {', '.join(known)}",
+                came=brief(name),
+                meant=close[0] if close else "",
+            )
+
+
+def _few(mistakes: list[Mistake]) -> tuple[Mistake, ...]:
+    """In the order of their lines, and not thousands."""
+    ordered = sorted(mistakes, key=lambda each: each.line or 0)
+    rest = ordered[MOST_TOLD:]
+    if not rest:
+        return tuple(ordered)
+    more = Mistake(file=rest[0].file, expected=f"no mistakes, and there are {len(rest)} more")
+    return (*ordered[:MOST_TOLD], more)

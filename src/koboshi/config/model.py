@@ -1,0 +1,153 @@
+"""What can be set, with a sentence under each field; docs/reference/config.md is made from it.
+
+A field without a `Trust` is one that a project's own file may not set.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from koboshi.core.settings import Settings
+
+from .kinds import (
+    LATER,
+    Code,
+    Commands,
+    Count,
+    Later,
+    ModeWord,
+    Percent,
+    Reaction,
+    Seconds,
+    Text,
+    Tries,
+    Trust,
+    Words,
+)
+
+_DEFAULT = Settings()
+
+
+class Values(BaseModel):
+    """The settings of an agent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    mode: Annotated[ModeWord, Trust.LESS] = _DEFAULT.mode
+    """How much koboshi may do: `observe` looks and tells, `keep` keeps the agent going, `auto`
+    also answers questions."""
+    allow: Annotated[Commands, Trust.FEWER] = _DEFAULT.allow
+    """Commands whose permission question is answered "once" in mode `auto`; the exact text."""
+    continue_text: Words = _DEFAULT.continue_text
+    """What is typed to get a waiting agent going."""
+
+    idle_after: Annotated[Seconds, Trust.FREE] = _DEFAULT.idle_after
+    """At its prompt that long without a change, and it is told to continue."""
+    nudges_max: Annotated[Count, Trust.LESS] = _DEFAULT.nudges_max
+    """Messages in a row without effect before a person is asked."""
+    context_max: Annotated[Percent, Trust.FREE] = _DEFAULT.context_max
+    """Percent of the context in use at which the agent is refreshed; 0 is off."""
+    context_window: Annotated[Count, Trust.FREE] = _DEFAULT.context_window
+    """Tokens the context holds, where the CLI tells only how many are in use; 0 is not known."""
+    run_max: Annotated[Seconds, Trust.FREE] = _DEFAULT.run_max
+    """Age of a run at which the agent is refreshed; 0 is off."""
+    starting_max: Annotated[Seconds, Trust.FREE] = _DEFAULT.starting_max
+    """A blank screen counts as starting for that long, then it is unknown."""
+    unknown_after: Annotated[Seconds, Trust.FREE] = _DEFAULT.unknown_after
+    """Unknown that long, and a person is told."""
+    limit_slack: Annotated[Seconds, Trust.MORE] = _DEFAULT.limit_slack
+    """How much longer than the CLI says a usage limit is waited out."""
+    limit_blind: Annotated[Seconds, Trust.MORE] = _DEFAULT.limit_blind
+    """When to try again where the CLI does not say when its limit ends."""
+    failed_base: Annotated[Seconds, Trust.MORE] = _DEFAULT.failed_base
+    """Wait before a failed turn is tried again; it doubles with each failure."""
+    failed_max: Annotated[Seconds, Trust.MORE] = _DEFAULT.failed_max
+    """The longest of these waits."""
+
+    quiet: Annotated[Seconds, Trust.MORE] = _DEFAULT.quiet
+    """Nothing may have moved for that long before a refresh begins."""
+    grace: Annotated[Seconds, Trust.MORE] = _DEFAULT.grace
+    """Signals that contradict each other get that long to agree."""
+    person_hold: Annotated[Seconds, Trust.MORE] = _DEFAULT.person_hold
+    """Hands off for that long after a person typed."""
+
+    send_cooldown: Annotated[Seconds, Trust.MORE] = _DEFAULT.send_cooldown
+    """Between two messages."""
+    answer_cooldown: Annotated[Seconds, Trust.MORE] = _DEFAULT.answer_cooldown
+    """After an answer."""
+    retry_gap: Annotated[Seconds, Trust.MORE] = _DEFAULT.retry_gap
+    """Before something that was skipped is tried again; it doubles, too."""
+    refresh_gap: Annotated[Seconds, Trust.MORE] = _DEFAULT.refresh_gap
+    """Between two refreshes."""
+    tries_max: Annotated[Tries, Trust.LESS] = _DEFAULT.tries_max
+    """Attempts at one stage of a refresh."""
+
+    backoff_base: Annotated[Seconds, Trust.MORE] = _DEFAULT.backoff_base
+    """Wait before the first restart; it doubles with each crash in a row."""
+    backoff_max: Annotated[Seconds, Trust.MORE] = _DEFAULT.backoff_max
+    """The longest of these waits."""
+    healthy_after: Annotated[Seconds, Trust.MORE] = _DEFAULT.healthy_after
+    """A run that lived that long forgives the crashes before it."""
+    intensity: Annotated[Count, Trust.LESS] = _DEFAULT.intensity
+    """Restarts within `period`; one more, and a person is asked."""
+    period: Annotated[Seconds, Trust.MORE] = _DEFAULT.period
+    """The time in which restarts are counted."""
+
+    warn_context: Annotated[Percent, Trust.FREE, LATER] = _DEFAULT.warn_context
+    """Percent of the context in use at which a person is told; 0 is off."""
+    hang_after: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.hang_after
+    """Working that long without a change counts as hanging."""
+    save_every: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.save_every
+    """Between two saves of the work; 0 is off."""
+    probe_every: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.probe_every
+    """Between two questions for the context in use, where only asking tells; 0 is off."""
+    probe_timeout: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.probe_timeout
+    """How long the answer to such a question may take."""
+    errors_window: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.errors_window
+    """The time in which API errors are counted."""
+    errors_max: Annotated[Count, Trust.FREE, LATER] = _DEFAULT.errors_max
+    """API errors within `errors_window` before `on_error` says what to do."""
+    on_error: Annotated[dict[Code, Reaction], Trust.FREE, LATER] = Field(default_factory=dict)
+    """What to do about an API error, by HTTP code (`"429"`) or class (`"5xx"`): `skip`, `retry`,
+    `reset` or `safe-restart`. Tables of several places are put together code by code."""
+    tasks_path: Annotated[Text, LATER] = _DEFAULT.tasks_path
+    """The list of tasks that the agent works through."""
+    save_text: Annotated[Text, LATER] = _DEFAULT.save_text
+    """What is typed to have the work saved."""
+    load_text: Annotated[Text, LATER] = _DEFAULT.load_text
+    """What is typed to have the saved work loaded."""
+    retry_text: Annotated[Text, LATER] = _DEFAULT.retry_text
+    """What is typed after an error."""
+    start_command: Annotated[Text, LATER] = _DEFAULT.start_command
+    """A command line that starts the agent."""
+    restart_command: Annotated[Text, LATER] = _DEFAULT.restart_command
+    """A command line that starts the agent again."""
+
+
+class File(Values):
+    """A whole `koboshi.toml`: values for everybody, and tables for some."""
+
+    agents: dict[str, Values] = Field(default_factory=dict)
+    """`[agents.NAME]`: for the agent of that name."""
+    types: dict[str, Values] = Field(default_factory=dict)
+    """`[types.claude]`: for the agents of that type."""
+
+
+def trust(name: str) -> Trust:
+    """What a project's own file may do with that field."""
+    marks = Values.model_fields[name].metadata
+    return next((mark for mark in marks if isinstance(mark, Trust)), Trust.OWN)
+
+
+def later(name: str) -> bool:
+    """Whether nothing acts on that field yet."""
+    return any(isinstance(mark, Later) for mark in Values.model_fields[name].metadata)
+
+
+def is_time(name: str) -> bool:
+    """Whether that field is a number of seconds."""
+    field = Values.model_fields[name]
+    own = [mark for mark in field.metadata if not isinstance(mark, Trust | Later)]
+    return own == list(get_args(Seconds)[1:])
