@@ -91,7 +91,7 @@ def _facts(path: Path) -> tuple[int, int, object]:
     found = path.lstat()
     content: object = None
     if path.is_symlink():
-        content = os.readlink(os.fsencode(path))
+        content = path.readlink()
     elif path.is_file():
         content = path.read_bytes()
     # git itself, asked for the status, touches the file that a split index stands on.

@@ -16,7 +16,7 @@ from tests.store.repositories import Repo
 
 #: Names that programs stumble over.
 NAMES = (
-    b"with space", b"two\nlines", b"-rf", b"\xff\xfe.bin", "日本語.txt".encode(), b'"quoted"', b"a\tb",
+    b"with space", b"two\nlines", b"-rf", b"\xff\xfe.bin", "日本語".encode(), b'"quoted"', b"a\tb",
     b":(top)x", b"*", b"back\\slash", b"deep/er/still", b"#hash", b" lead", b"trail ",
 )  # fmt: skip
 
@@ -28,7 +28,7 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def test_all_uncommitted_work_is_in_it_and_the_repository_is_untouched(repo: Repo) -> None:
-    """Staged, changed after that, changed only, deleted, renamed, new; a stash and a lock beside."""
+    """Staged, then changed, changed only, deleted, renamed, new; beside a stash and a lock."""
     for name in ("staged", "both", "changed", "deleted", "moved"):
         repo.write(name, f"{name}\n")
     repo.write(".gitignore", "*.secret\n")
@@ -189,7 +189,7 @@ def test_files_folders_and_links_change_places(repo: Repo) -> None:
 
 
 def test_other_repositories_are_recorded_and_not_entered(repo: Repo, tmp_path: Path) -> None:
-    """A submodule that moved on, a clone inside, one without a commit; their settings do not run."""
+    """A submodule that moved on, a clone, one without a commit; their settings do not run."""
     other = Repo.made(tmp_path / "other")
     repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.top), "sub")
     repo.commit()
@@ -324,7 +324,7 @@ def test_snapshots_at_the_same_time_do_not_meet(repo: Repo) -> None:
 
 @pytest.mark.parametrize("agent", ["a..b", "a.", "x.lock", "a.b", "a_-b"])
 def test_an_agents_name_that_is_no_ref(repo: Repo, agent: str) -> None:
-    """git refuses some of them."""
+    """Some of them git refuses."""
     came = take(repo.top, agent, agent)
 
     assert list_snapshots(repo.top, agent) == (came,)

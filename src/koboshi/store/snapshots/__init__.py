@@ -3,7 +3,7 @@
 from .aside import snapshot_for
 from .records import Change, Snapshot, changes, find, list_snapshots, prune
 from .restoring import Restored, restore_here, restore_to
-from .taking import Limits, Skipped, take
+from .taking import Limits, Skipped, size_words, take
 
 __all__ = [
     "Change",
@@ -17,6 +17,7 @@ __all__ = [
     "prune",
     "restore_here",
     "restore_to",
+    "size_words",
     "snapshot_for",
     "take",
 ]

@@ -10,7 +10,7 @@ from pathlib import Path
 from koboshi.errors import KoboshiError
 
 from .records import Snapshot, prune
-from .taking import Skipped, megabytes, take
+from .taking import Skipped, size_words, take
 
 #: Seconds that a snapshot may hold up what comes after it.
 PATIENCE = 20.0
@@ -39,7 +39,7 @@ async def snapshot_for(
     try:
         return await asyncio.wait_for(told, patience + _GRACE)
     except TimeoutError:
-        return f"no snapshot: it took longer than {patience:.0f} s"
+        return f"no snapshot: it took longer than {patience:g} s"
 
 
 def _tell(told: asyncio.Future[str], line: str) -> None:
@@ -62,7 +62,7 @@ def _line(cwd: str, agent: str, name: str, patience: float) -> str:
 def words(snapshot: Snapshot) -> str:
     """A snapshot in one line."""
     files = f"{snapshot.files} file{'' if snapshot.files == 1 else 's'}"
-    what = "clean" if snapshot.clean else f"{files}, {megabytes(snapshot.size)}"
+    what = "clean" if snapshot.clean else f"{files}, {size_words(snapshot.size)}"
     left = len(snapshot.left_out)
     also = f"; {left} left out ({snapshot.left_out[0]}{', …' if left > 1 else ''})" if left else ""
     return f"snapshot {snapshot.ref}: {what}{also}"

@@ -99,7 +99,7 @@ class Git:
         try:
             out, err = child.communicate(feed, max(0.0, self._deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            raise GitError(f"git took longer than {self._patience:.0f} s") from None
+            raise GitError(f"git took longer than {self._patience:g} s") from None
         finally:
             if child.returncode is None:
                 _end(child)

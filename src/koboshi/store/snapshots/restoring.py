@@ -108,6 +108,8 @@ def _obstacle(
     folder = path
     while folder := os.path.dirname(folder):  # noqa: PTH120
         there = os.path.join(os.fsencode(top), folder)  # noqa: PTH118
+        if os.path.lexists(os.path.join(there, b".git")):  # noqa: PTH118
+            return f"{shown(folder)} is a repository of its own"
         if os.path.lexists(there) and (os.path.islink(there) or not os.path.isdir(there)):  # noqa: PTH112, PTH114
             return f"{shown(folder)} is no folder now"
     return ""

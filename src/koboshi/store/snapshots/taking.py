@@ -122,9 +122,9 @@ def _gather(desk: Desk, limits: Limits) -> Gathered:
     total = sum(gathered.read.values())
     for path, size in sorted(gathered.read.items(), key=lambda each: -each[1]):
         if size > limits.file:
-            gathered.left[path] = f"{megabytes(size)}, more than {megabytes(limits.file)}"
+            gathered.left[path] = f"{size_words(size)}, more than {size_words(limits.file)}"
         elif total > limits.total:
-            gathered.left[path] = f"all files have more than {megabytes(limits.total)}"
+            gathered.left[path] = f"all files have more than {size_words(limits.total)}"
         else:
             break
         total -= gathered.read.pop(path)
@@ -219,7 +219,7 @@ def _size(desk: Desk, objects: list[str]) -> int:
     return sum(int(row) for row in said.split() if row.isdigit())
 
 
-def megabytes(size: int) -> str:
+def size_words(size: int) -> str:
     """A size in words: `61 MB`, `3 KB`, `12 B`."""
     for unit, name in ((1_000_000, "MB"), (1000, "KB")):
         if size >= unit:
