@@ -182,6 +182,7 @@ def test_files_folders_and_links_change_places(repo: Repo) -> None:
     repo.write("folder", "now a file")
     (repo.top / "linked").rename(repo.top / "elsewhere")
     (repo.top / "linked").symlink_to("elsewhere")
+    repo.write("elsewhere/a", "changed there")
 
     found = repo.files(repo.take())
     assert sorted(found) == [b"elsewhere/a", b"file/inside", b"folder", b"kept.txt", b"linked"]
@@ -247,6 +248,25 @@ def test_a_sparse_checkout_loses_nothing(repo: Repo, index: list[str]) -> None:
         b"far/c": b"far/c",
         b"new": b"new",
     }
+
+
+def test_a_partial_clone_fetches_nothing(tmp_path: Path) -> None:
+    """Objects that were never fetched are named in the tree and stay away."""
+    origin = Repo.made(tmp_path / "origin")
+    origin.write("out/a", "far away")
+    origin.commit()
+    origin.git("config", "uploadpack.allowFilter", "true")
+    partial = ("--filter=blob:none", "--sparse", f"file://{origin.top}", str(tmp_path / "clone"))
+    origin.git("clone", "-q", *partial)
+    repo = Repo(tmp_path / "clone")
+    repo.write("new", "1")
+    packs = sorted((repo.top / ".git" / "objects" / "pack").iterdir())
+    snapshot = repo.take()
+
+    assert snapshot.files == 1
+    assert sorted((repo.top / ".git" / "objects" / "pack").iterdir()) == packs
+    names = repo.git("ls-tree", "-r", "--name-only", snapshot.commit).decode().split()
+    assert names == ["kept.txt", "new", "out/a"]
 
 
 @pytest.mark.parametrize(
