@@ -168,6 +168,7 @@ def _command_line() -> str:
             command = koboshi.get_command(parent, name)
             if command is not None:
                 parts += [f"## koboshi {name}", _help(command, parent)]
+                parts += _below(command, parent)
     return "\n\n".join(part.strip() for part in parts)
 
 
@@ -210,6 +211,16 @@ def _unit(plain: Plain) -> str:
     if not plain.field or isinstance(getattr(Settings(), plain.field), str | int):
         return ""
     return "seconds" if is_time(plain.field) else "percent"
+
+
+def _below(command: click.Command, parent: click.Context) -> list[str]:
+    """The commands of a command that has some."""
+    parts = []
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=command.name, parent=parent)
+        for name, each in command.commands.items():
+            parts += [f"### koboshi {command.name} {name}", _help(each, context)]
+    return parts
 
 
 def _help(command: click.Command, parent: click.Context | None = None) -> str:

@@ -8,12 +8,16 @@
     │   ├── FileUnreadable
     │   ├── ManifestBroken
     │   ├── UnknownAgent
-    │   └── UnknownRule
+    │   ├── UnknownRule
+    │   └── UnknownSnapshot
     ├── JournalError        the record on disk cannot be used (exit code 3)
     │   ├── JournalTooNew
     │   ├── JournalDamaged
     │   └── SnapshotDamaged
     ├── DaemonError         the daemon could not be reached or started (exit code 4)
+    ├── GitError            git could not do what was asked (exit code 4)
+    │   ├── GitMissing      git is not installed
+    │   └── NoWorktree      the folder is in no git worktree
     ├── MarkNotWritten      the journal could not say that the outside is about to be reached
     └── HostError           a terminal could not be reached (exit code 4)
         ├── HostMissing     the host's own program is not installed
@@ -71,6 +75,10 @@ class UnknownRule(InputError):
     """no rule of that code is known"""
 
 
+class UnknownSnapshot(InputError):
+    """no snapshot of that name is known"""
+
+
 class JournalError(KoboshiError):
     """the journal cannot be used"""
 
@@ -93,6 +101,20 @@ class DaemonError(KoboshiError):
     """the daemon could not be reached"""
 
     exit_code = 4
+
+
+class GitError(KoboshiError):
+    """git could not do what was asked"""
+
+    exit_code = 4
+
+
+class GitMissing(GitError):
+    """git is not installed"""
+
+
+class NoWorktree(GitError):
+    """not a git worktree"""
 
 
 class MarkNotWritten(KoboshiError):

@@ -29,7 +29,7 @@ class Verb:
 VERBS: dict[str, Verb] = {
     name: Verb(module=f"koboshi.cli.{name}", attribute=name, help=text)
     for name, text in {
-        "ack": "Say that you have seen to it: budgets and escalations are forgiven.",
+        "ack": "Say that you saw to it: budgets and escalations are forgiven.",
         "attach": "Show an agent's terminal in this one.",
         "config": "Show what is set, and where it comes from; check a file.",
         "daemon": "Show, start, stop or restart koboshi's daemon.",
@@ -49,6 +49,7 @@ VERBS: dict[str, Verb] = {
         "rules": "List the rules, or show the page of one.",
         "run": "Start an agent and look after it.",
         "send": "Type a message to an agent.",
+        "snapshots": "List, take or restore snapshots of uncommitted work.",
         "start": "Start an agent again.",
         "status": "Tell what an agent is doing, and on what evidence.",
         "stop": "End an agent and all it started.",
