@@ -34,7 +34,7 @@ LONG = "x" * 1489
     ],
 )
 def test_only_words_whose_numbers_fit_stand_for_a_paste(
-    cli: str, draft: str, text: str, held: bool
+    *, cli: str, draft: str, text: str, held: bool
 ) -> None:
     """A person's paste beside it, or another one, is not ours to submit."""
     assert adapter(cli).holds(draft, text) is held

@@ -28,6 +28,7 @@ from koboshi.store.redaction import redact, secret_values
 from koboshi.store.roster import Entry
 
 from . import report
+from .asked import NameArgs, OrderArgs, RunArgs, SendArgs, StopArgs, WatchArgs
 
 if TYPE_CHECKING:
     from koboshi.core.engine import World
@@ -39,63 +40,14 @@ if TYPE_CHECKING:
 
 #: Seconds: the longest a caller may wait for what came of an order.
 LONGEST_WAIT = 600.0
+#: Seconds that `ls` waits for agents whose journals are still being read.
+TAKEN_UP = 3.0
+#: Seconds from the end of an agent until it is known as ended, too.
+KNOWN = 5.0
 #: Seconds an agent may take to be started.
 STARTS = 30.0
 #: Orders that need no more than a word.
 SIMPLE = {order.value: order for order in (Order.PAUSE, Order.RESUME, Order.ACKNOWLEDGE)}
-
-
-class RunArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`run`."""
-
-    argv: list[str]
-    cwd: str
-    type: str
-    environment: dict[str, str]
-    name: str = ""
-    mode: str = "keep"
-
-
-class WatchArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`watch`."""
-
-    target: str
-    socket: str | None = None
-    type: str = ""
-    name: str = ""
-    mode: str = "keep"
-    argv: list[str] = []
-
-
-class NameArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """What takes the name of an agent."""
-
-    name: str
-    wait: float = 0.0
-
-
-class StopArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`stop`."""
-
-    name: str
-    force: bool = False
-    wait: float = 0.0
-
-
-class SendArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`send`."""
-
-    name: str
-    text: str
-    at_once: bool = False
-    wait: float = 0.0
-
-
-class OrderArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`order`."""
-
-    name: str
-    order: str
 
 
 class Verbs:
@@ -134,6 +86,7 @@ class Verbs:
             "version": __version__,
             "since": self._since,
             "agents": len(house.wards),
+            "running": sum(map(_runs, house.wards.values())),
             "state": str(house.state),
         }
 
@@ -147,6 +100,10 @@ class Verbs:
     async def ls(self, args: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: ARG002
         """Everybody, briefly."""
         wards = self._house.wards
+        # A daemon that has just begun still reads journals: better a moment later than "unknown".
+        await asyncio.gather(
+            *(ward.taken_up(TAKEN_UP) for ward in wards.values()), return_exceptions=True
+        )
         found = []
         for entry in self._house.roster.entries():
             ward = wards.get(entry.agent)
@@ -278,7 +235,10 @@ class Verbs:
             return body.outcome.ending.value if body.action.ordered else None
 
         order = Order.KILL if asked.force else Order.STOP
-        return await _watched(ward, OrderGiven(order=order, by="person"), stopped, asked.wait)
+        said = await _watched(ward, OrderGiven(order=order, by="person"), stopped, asked.wait)
+        if said["outcome"] == "done":
+            await _seen_ended(ward)
+        return said
 
     # -- terminals -----------------------------------------------------------------------------
 
@@ -377,6 +337,20 @@ def _raise_failed_start(view: View) -> None:
             if body.outcome.ending is Ending.FAILED:
                 raise InputError(f"it could not be started: {body.outcome.why}")
             return
+
+
+def _runs(ward: Ward) -> bool:
+    run = ward.world.view.run if ward.world is not None else None
+    return run is not None and run.number > 0 and run.exit is None
+
+
+async def _seen_ended(ward: Ward) -> None:
+    """Wait until its end is written down, so that whatever is asked next knows of it."""
+    async with ward.events() as queue:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(KNOWN):
+                while ward.world is not None and ward.world.view.run.exit is None:
+                    await queue.get()
 
 
 async def _watched(

@@ -1,0 +1,58 @@
+"""What each verb is asked with."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class RunArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`run`."""
+
+    argv: list[str]
+    cwd: str
+    type: str
+    environment: dict[str, str]
+    name: str = ""
+    mode: str = "keep"
+
+
+class WatchArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`watch`."""
+
+    target: str
+    socket: str | None = None
+    type: str = ""
+    name: str = ""
+    mode: str = "keep"
+    argv: list[str] = []
+
+
+class NameArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """What takes the name of an agent."""
+
+    name: str
+    wait: float = 0.0
+
+
+class StopArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`stop`."""
+
+    name: str
+    force: bool = False
+    wait: float = 0.0
+
+
+class SendArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`send`."""
+
+    name: str
+    text: str
+    at_once: bool = False
+    wait: float = 0.0
+
+
+class OrderArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`order`."""
+
+    name: str
+    order: str
