@@ -261,8 +261,13 @@ def test_attach_shows_the_agent_and_detach_ends_that(koboshi: Trial) -> None:
         (("pause", "nobody"), 2, "expected the name of an agent"),
         (("send", "nobody", "x"), 2, "expected the name of an agent"),
         (("stop", "nobody"), 2, "expected the name of an agent"),
+        (("start", "nobody"), 2, "expected the name of an agent"),
+        (("rm", "nobody"), 2, "expected the name of an agent"),
+        (("release", "nobody"), 2, "expected the name of an agent"),
+        (("detach", "nobody"), 2, "expected the name of an agent"),
         (("attach", "nobody"), 4, "takes a terminal"),
         (("daemon", "dance"), 2, "invalid value"),
+        (("daemon",), 2, "choose from: status, start"),
     ],
 )
 def test_a_mistake_is_a_sentence(
@@ -271,7 +276,51 @@ def test_a_mistake_is_a_sentence(
     """Never a traceback."""
     ran = koboshi.type(*words)
 
-    assert (ran.returncode, said in ran.stderr, "Traceback" in ran.stderr) == (code, True, False)
+    assert (ran.returncode, said in ran.stderr.lower()) == (code, True), ran.stderr
+    assert not {"Traceback", "\ufffd"} & set(ran.stderr.split())
+    assert koboshi.daemon() is None
+
+
+def test_without_tmux_nothing_is_begun(koboshi: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence says what to do, and no agent is left on the list that never was."""
+    monkeypatch.setenv("PATH", str(koboshi.folder))
+    ran = koboshi.type("run", "-d", "--name", "a", "--", sys.executable)
+
+    assert (ran.returncode, "tmux was not found" in ran.stderr) == (4, True)
+    koboshi.say("daemon", "start")
+    monkeypatch.setenv("PATH", os.defpath)
+    ran = koboshi.type("run", "-d", "--name", "a", "--", sys.executable)
+    assert (ran.returncode, "tmux" in ran.stderr) == (1, True)
+    assert "no agents yet" in koboshi.say("ls")
+
+
+def test_a_relative_state_folder_is_one_for_commands_and_daemon(
+    koboshi: Trial, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daemon works in another folder."""
+    monkeypatch.setattr(Trial, "environment", {**koboshi.environment, "KOBOSHI_STATE": "state"})
+
+    assert str(koboshi.state) in koboshi.say("daemon", "start")
+
+
+def test_what_was_known_is_listed_by_a_daemon_that_has_just_begun(koboshi: Trial) -> None:
+    """`ls` waits for journals to be read; and whoever stopped an agent finds it ended at once."""
+    koboshi.say("run", "-d", "--name", "a", "--as", "scripted", "--", *koboshi.script(IDLE))
+    koboshi.until_status("a", "idle")
+    assert koboshi.say("daemon", "stop") == "the daemon has left; agents still running: 1\n"
+
+    assert "idle" in koboshi.say("ls")
+    koboshi.say("stop", "a")
+    assert koboshi.status("a")["run"]["exit"]["meant"]
+    assert koboshi.say("daemon", "stop") == "the daemon has left; agents still running: 0\n"
+
+
+def test_a_pane_of_no_server_is_a_sentence(koboshi: Trial) -> None:
+    """With what to do."""
+    ran = koboshi.type("watch", "-S", str(koboshi.folder / "nobody"), "cc:0.0")
+
+    assert (ran.returncode, "no tmux server is there" in ran.stderr) == (4, True)
+    assert "tmux ls" in ran.stderr
 
 
 def test_a_program_that_cannot_run_is_told_at_once(koboshi: Trial) -> None:

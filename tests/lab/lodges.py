@@ -91,14 +91,7 @@ class Lodge(Trial):
 
     def processes(self) -> list[psutil.Process]:
         """Everything of this HOME that is not koboshi or its tmux."""
-        found = []
-        for process in LEFT.note(self.home.path):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                words = process.cmdline()
-                ours = process.name().startswith("tmux") or "koboshi" in " ".join(words[:4])
-                if not ours and words[:1] != ["dd"]:
-                    found.append(process)
-        return found
+        return [each for each in LEFT.note(self.home.path) if not is_ours(cmdline(each))]
 
     def until_process(self, words: str) -> None:
         """Wait until something runs there whose command line has these words."""
@@ -113,6 +106,12 @@ class Lodge(Trial):
             super().end()
         finally:
             LEFT.end(self.home.path)
+
+
+def is_ours(words: list[str]) -> bool:
+    """Whether that is koboshi: its daemon, its tmux, a recorder or a bell."""
+    named = {word.rpartition("/")[2] for word in words[:6]}
+    return bool(named & {"dd", "tmux", "koboshi.daemon.service", "recorder.py"} or not words)
 
 
 def cmdline(process: psutil.Process) -> list[str]:

@@ -43,9 +43,10 @@ def wanted(*, inside_tmux: bool = False) -> bool:
 def bring(name: str) -> None:
     """Become the tmux client that shows the agent."""
     from koboshi.daemon.control.client import call
-    from koboshi.store.paths import state_dir
 
-    argv = call(state_dir(), "attach", name=name)["argv"]
+    from .telling import state_of
+
+    argv = call(state_of(name), "attach", name=name)["argv"]
     here = os.environ.get("TMUX", "").split(",")[0]
     if here and here == _socket(argv):
         # The very server we are in: move there instead of nesting.

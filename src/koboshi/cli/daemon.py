@@ -42,7 +42,7 @@ def daemon(*, what: str) -> None:
             say("no daemon was running")
         else:
             _gone(left["pid"])
-            say(f"the daemon has left; {left['agents']} agent(s) live on")
+            say(f"the daemon has left; agents still running: {left['running']}")
     if what in ("start", "restart"):
         call(state, "ping")
     if what in ("status", "start", "restart"):
@@ -51,7 +51,11 @@ def daemon(*, what: str) -> None:
             say("no daemon is running; the first command that needs one starts it")
             sys.exit(1)
         minutes = int((time.time() - found["since"]) // 60)
-        say(f"pid {found['pid']}, up {minutes} min, {found['agents']} agent(s), {found['state']}")
+        say(f"pid {found['pid']}, up {minutes} min, {_agents(found['agents'])}, {found['state']}")
+
+
+def _agents(count: int) -> str:
+    return "1 agent" if count == 1 else f"{count} agents"
 
 
 def _gone(pid: int) -> None:

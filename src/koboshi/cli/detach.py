@@ -21,9 +21,9 @@ def detach(*, name: str) -> None:
     In the terminal itself C-b d does the same. To have koboshi look after it no more: `release`.
     """
     from koboshi.daemon.control.client import call
-    from koboshi.store.paths import state_dir
 
     from .printing import say
+    from .telling import state_of
 
-    count = call(state_dir(), "detach", name=name)["detached"]
+    count = call(state_of(name), "detach", name=name)["detached"]
     say(f"{name} goes on; {count} terminal{'' if count == 1 else 's'} detached")

@@ -133,4 +133,5 @@ def _lenient() -> None:
 
 
 def _lower(message: str) -> str:
+    message = " ".join(message.split())  # click sets lists of choices on rows of their own
     return message[:1].lower() + message[1:].rstrip(".")

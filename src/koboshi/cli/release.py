@@ -18,9 +18,9 @@ Exit codes: 0 fine · 2 no such agent · 4 the daemon cannot be reached
 def release(*, name: str) -> None:
     """Look after the agent NAME no more; it goes on by itself, and its journal stays."""
     from koboshi.daemon.control.client import call
-    from koboshi.store.paths import state_dir
 
     from .printing import say
+    from .telling import state_of
 
-    call(state_dir(), "release", name=name)
+    call(state_of(name), "release", name=name)
     say(f"{name} is on its own now")

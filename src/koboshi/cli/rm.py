@@ -19,10 +19,11 @@ Exit codes: 0 fine · 2 no such agent, or it runs
 def rm(*, names: tuple[str, ...]) -> None:
     """Strike the agents NAME, which have ended, from the list; their journals stay."""
     from koboshi.daemon.control.client import call
-    from koboshi.store.paths import state_dir
 
     from .printing import say
+    from .telling import state_of
 
     for name in names:
-        call(state_dir(), "remove", name=name)
+        state = state_of(name)
+        call(state, "remove", name=name)
         say(f"{name} is off the list; 'koboshi why {name}' still tells its story")

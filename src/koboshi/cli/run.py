@@ -55,14 +55,20 @@ def run(
     you are brought to it at once; C-b d leaves, and it goes on. With --host pty it lives in this
     terminal and ends with it; koboshi looks after it from here, and ends as it ends.
     """
-    from koboshi.adapters.registry import program_type
+    from koboshi.adapters.registry import adapter, program_type
+    from koboshi.store.paths import check_name
 
     folder = _folder(cwd, command[0])
+    if kind:
+        adapter(kind)  # or an error that names the known ones, before a daemon is started
+    if name:
+        check_name(name)
     kind = kind or program_type(command)
     if host == "pty":
         from .foreground import run_here
 
         raise SystemExit(run_here(name, kind, folder, mode, command))
+    _need_tmux()
     from .attach import bring, wanted
     from .printing import say
 
@@ -98,6 +104,17 @@ def _begin(
     )
     note(begun)
     return str(begun["agent"])
+
+
+def _need_tmux() -> None:
+    """Say so before a daemon is started that could do nothing."""
+    from koboshi.errors import HostMissing
+
+    if shutil.which("tmux") is None:
+        raise HostMissing(
+            "tmux was not found, and agents live in it",
+            hint="install tmux 3.2 or newer, or use 'koboshi run --host pty'",
+        )
 
 
 def _folder(cwd: Path | None, program: str) -> Path:

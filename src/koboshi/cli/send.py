@@ -40,9 +40,9 @@ def send(*, name: str, text: tuple[str, ...], at_once: bool, wait: float) -> Non
     """
     from koboshi.daemon.control.client import call
     from koboshi.errors import InputError, KoboshiError
-    from koboshi.store.paths import state_dir
 
     from .printing import say
+    from .telling import state_of
 
     words = " ".join(text)
     if text == ("-",):
@@ -51,7 +51,13 @@ def send(*, name: str, text: tuple[str, ...], at_once: bool, wait: float) -> Non
         if len(content) > LONGEST:
             raise InputError(f"expected at most {LONGEST} bytes", hint="send the name of a file")
     came = call(
-        state_dir(), "send", patience=wait + 10.0, name=name, text=words, at_once=at_once, wait=wait
+        state_of(name),
+        "send",
+        patience=wait + 10.0,
+        name=name,
+        text=words,
+        at_once=at_once,
+        wait=wait,
     )
     if came["outcome"] == "done":
         say(f"{name} has it")

@@ -19,9 +19,9 @@ Exit codes: 0 started · 2 no such agent, or it runs
 def start(*, name: str) -> None:
     """Start the agent NAME again, with the command it was first started with."""
     from koboshi.daemon.control.client import call
-    from koboshi.store.paths import state_dir
 
     from .printing import say
+    from .telling import state_of
 
-    begun = call(state_dir(), "start", patience=60.0, name=name)
+    begun = call(state_of(name), "start", patience=60.0, name=name)
     say(f"{name} is running (run {begun['run']['number']})")

@@ -33,13 +33,14 @@ def stop(*, names: tuple[str, ...], force: bool, wait: float) -> None:
     """
     from koboshi.daemon.control.client import call
     from koboshi.errors import KoboshiError
-    from koboshi.store.paths import state_dir
 
     from .printing import say
+    from .telling import state_of
 
     left = []
     for name in names:
-        came = call(state_dir(), "stop", patience=wait + 10.0, name=name, force=force, wait=wait)
+        state = state_of(name)
+        came = call(state, "stop", patience=wait + 10.0, name=name, force=force, wait=wait)
         if came["outcome"] in ("done", "was-ended"):
             how = "had ended already" if came["outcome"] == "was-ended" else came["why"]
             say(f"{name}: {how}")

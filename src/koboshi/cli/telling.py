@@ -1,14 +1,25 @@
-"""An order of one word to one agent."""
+"""What the commands about one agent share."""
 
 from __future__ import annotations
 
-from koboshi.daemon.control.client import call
+from typing import TYPE_CHECKING
+
 from koboshi.store.paths import state_dir
 from koboshi.store.roster import Roster
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def tell(name: str, order: str) -> None:
-    """Give it; a wrong name starts no daemon."""
+
+def state_of(name: str) -> Path:
+    """The state folder, where that agent is known; a wrong name starts no daemon."""
     state = state_dir()
     Roster(state).entry(name)
-    call(state, "order", name=name, order=order)
+    return state
+
+
+def tell(name: str, order: str) -> None:
+    """An order of one word to one agent."""
+    from koboshi.daemon.control.client import call
+
+    call(state_of(name), "order", name=name, order=order)

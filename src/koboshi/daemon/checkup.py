@@ -128,6 +128,9 @@ def _state(state: Path) -> Iterator[Check]:
     if not state.exists():
         yield fine("state", f"{state} (made when first needed)")
         return
+    if not state.is_dir():
+        yield wrong("state", f"{state} is not a folder", "KOBOSHI_STATE names another place")
+        return
     found = state.stat()
     if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
         yield wrong("state", f"{state} can be entered by others", f"chmod 700 {state}")

@@ -15,7 +15,7 @@ from koboshi.core.events import Order, OrderGiven
 from koboshi.errors import HostError, InputError, KoboshiError, UnknownAgent
 from koboshi.hosts.adopted import AdoptedHost
 from koboshi.hosts.tmux import TmuxHost
-from koboshi.store.paths import is_default, socket_dir
+from koboshi.store.paths import is_default, journal_dir, socket_dir
 from koboshi.store.roster import Roster
 from koboshi.store.shelves import make_private
 
@@ -80,9 +80,15 @@ class House:
             if old is not None:
                 self._refuse_living(old)
                 await old.end()
+            known = journal_dir(self.state, entry.agent).exists()
             self.roster.keep(entry, environment)
             ward = self._tend(entry)
-        await self._start(ward)
+        try:
+            await self._start(ward)
+        except KoboshiError:
+            if not known:
+                await self._undo(ward)
+            raise
         return ward
 
     async def start(self, agent: str) -> Ward:
@@ -154,6 +160,12 @@ class House:
         self.wards[entry.agent] = ward
         ward.begin()
         return ward
+
+    async def _undo(self, ward: Ward) -> None:
+        """Forget an agent that could not even be begun: there is nothing to look after."""
+        await ward.end()
+        self.wards.pop(ward.entry.agent, None)
+        self.roster.drop(ward.entry.agent)
 
     async def _start(self, ward: Ward) -> None:
         supervisor = await ward.taken_up(TAKEN_UP)

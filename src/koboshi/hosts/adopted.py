@@ -81,7 +81,7 @@ class AdoptedHost:
         Nothing means the server we run in, else the user's default one.
         """
         calls = self._calls(*server(socket))
-        pane = foreign.resolve(target, (await calls.say(foreign.LIST)).splitlines())
+        pane = foreign.resolve(target, await _panes(calls))
         if pane.ours:
             raise HostError(f"pane {pane.id} is koboshi's own, agent {pane.ours!r}")
         for other in self._records():
@@ -104,7 +104,7 @@ class AdoptedHost:
     async def peek(self, target: str, *, socket: str | Path | None = None) -> Peeked:
         """What is in the foreground of a pane; a shell is nobody to look after."""
         calls = self._calls(*server(socket))
-        pane = foreign.resolve(target, (await calls.say(foreign.LIST)).splitlines())
+        pane = foreign.resolve(target, await _panes(calls))
         group = None if pane.dead else foreground(pane.pid)
         try:
             process = psutil.Process(group)
@@ -282,6 +282,17 @@ def server(socket: str | Path | None) -> tuple[str, ...]:
     if isinstance(socket, Path) or "/" in socket:
         return ("-S", str(Path(socket).absolute()))  # tmux tells it again as it was said
     return ("-L", socket)
+
+
+async def _panes(calls: TmuxCalls) -> list[str]:
+    """All panes of a server; a person asked for one of them, so that there must be a server."""
+    try:
+        return (await calls.say(foreign.LIST)).splitlines()
+    except PlaceGone as error:
+        raise PlaceGone(
+            f"no tmux server is there: {error}",
+            hint="'tmux ls' shows yours; -L NAME and -S SOCKET name another one",
+        ) from error
 
 
 def place_of(adopted: Adopted, pane: ForeignPane) -> Place:

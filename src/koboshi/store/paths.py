@@ -15,12 +15,15 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 
 
 def state_dir() -> Path:
-    """`$KOBOSHI_STATE`, else `$XDG_STATE_HOME/koboshi`, else `~/.local/state/koboshi`."""
+    """`$KOBOSHI_STATE`, else `$XDG_STATE_HOME/koboshi`, else `~/.local/state/koboshi`.
+
+    Absolute, whatever was said: the daemon works in another folder than who asks it.
+    """
     own = os.environ.get("KOBOSHI_STATE")
     if own:
-        return Path(own)
+        return Path(own).expanduser().absolute()
     base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(base) / "koboshi"
+    return Path(base).absolute() / "koboshi"
 
 
 def socket_dir(state: Path) -> Path:

@@ -130,6 +130,8 @@ def spawn(state: Path) -> subprocess.Popen[bytes]:
     """Start a daemon that outlives this terminal."""
     environment = {k: v for k, v in os.environ.items() if k not in NOT_OURS}
     environment["KOBOSHI_STATE"] = str(state)
+    if state.exists() and not state.is_dir():
+        raise DaemonError(f"{state} is not a folder", hint="KOBOSHI_STATE names another place")
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     with log_path(state).open("ab") as log:
         os.chmod(log.fileno(), 0o600)  # noqa: PTH101 - the file we hold

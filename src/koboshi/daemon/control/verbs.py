@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 
 #: Seconds: the longest a caller may wait for what came of an order.
 LONGEST_WAIT = 600.0
+#: Seconds that `ls` waits for agents whose journals are still being read.
+TAKEN_UP = 3.0
+#: Seconds from the end of an agent until it is known as ended, too.
+KNOWN = 5.0
 #: Seconds an agent may take to be started.
 STARTS = 30.0
 #: Orders that need no more than a word.
@@ -87,6 +91,7 @@ class Verbs:
             "version": __version__,
             "since": self._since,
             "agents": len(house.wards),
+            "running": sum(map(_runs, house.wards.values())),
             "state": str(house.state),
         }
 
@@ -100,6 +105,10 @@ class Verbs:
     async def ls(self, args: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: ARG002
         """Everybody, briefly."""
         wards = self._house.wards
+        # A daemon that has just begun still reads journals: better a moment later than "unknown".
+        await asyncio.gather(
+            *(ward.taken_up(TAKEN_UP) for ward in wards.values()), return_exceptions=True
+        )
         found = []
         for entry in self._house.roster.entries():
             ward = wards.get(entry.agent)
@@ -246,7 +255,10 @@ class Verbs:
             return body.outcome.ending.value if body.action.ordered else None
 
         order = Order.KILL if asked.force else Order.STOP
-        return await _watched(ward, OrderGiven(order=order, by="person"), stopped, asked.wait)
+        said = await _watched(ward, OrderGiven(order=order, by="person"), stopped, asked.wait)
+        if said["outcome"] == "done":
+            await _seen_ended(ward)
+        return said
 
     # -- terminals -----------------------------------------------------------------------------
 
@@ -334,6 +346,20 @@ def _raise_failed_start(view: View) -> None:
             if body.outcome.ending is Ending.FAILED:
                 raise InputError(f"it could not be started: {body.outcome.why}")
             return
+
+
+def _runs(ward: Ward) -> bool:
+    run = ward.world.view.run if ward.world is not None else None
+    return run is not None and run.number > 0 and run.exit is None
+
+
+async def _seen_ended(ward: Ward) -> None:
+    """Wait until its end is written down, so that whatever is asked next knows of it."""
+    async with ward.events() as queue:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(KNOWN):
+                while ward.world is not None and ward.world.view.run.exit is None:
+                    await queue.get()
 
 
 async def _watched(
