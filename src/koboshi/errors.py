@@ -14,6 +14,7 @@
     │   └── SnapshotDamaged
     ├── DaemonError         the daemon could not be reached or started (exit code 4)
     ├── MarkNotWritten      the journal could not say that the outside is about to be reached
+    ├── StylesWanted        a screen cannot be read without its styles, which were not captured
     └── HostError           a terminal could not be reached (exit code 4)
         ├── HostMissing     the host's own program is not installed
         └── PlaceGone       the terminal we meant is not there any more
@@ -90,6 +91,10 @@ class MarkNotWritten(KoboshiError):
     """the journal could not be written, so nothing was done"""
 
     exit_code = 3
+
+
+class StylesWanted(KoboshiError):
+    """that screen cannot be read without its styles"""
 
 
 class HostError(KoboshiError):
