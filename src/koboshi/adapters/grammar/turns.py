@@ -37,10 +37,6 @@ class Match:
         return f"{self.sign.name}: {self.line.strip()}"
 
 
-_MOST_KNOWN = 4096
-_KNOWN: dict[tuple[int, tuple[str, ...]], tuple[tuple[Sign, ...], Match | None]] = {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """Rows of the transcript that belong together."""
@@ -52,25 +48,9 @@ class Block:
 
 def first_match(signs: Iterable[Sign], lines: Iterable[str]) -> Match | None:
     """The first sign, in the signs' order, that any of the lines bears."""
-    if not signs:
-        return None
-    kept = tuple(lines)
-    if not isinstance(signs, tuple):
-        return _searched(signs, kept)
-    # Most rows that signs are looked for in stand still while others move. The signs are kept with
-    # the answer: no others can get their id.
-    key = (id(signs), kept)
-    known = _KNOWN.get(key)
-    if known is None:
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
-        known = _KNOWN[key] = (signs, _searched(signs, kept))
-    return known[1]
-
-
-def _searched(signs: Iterable[Sign], lines: tuple[str, ...]) -> Match | None:
+    kept = list(lines)
     for sign in signs:
-        for line in lines:
+        for line in kept:
             found = sign.pattern.search(line)
             if found:
                 return Match(sign=sign, line=line, found=found)
