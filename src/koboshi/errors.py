@@ -19,6 +19,7 @@
     │   ├── GitMissing      git is not installed
     │   └── NoWorktree      the folder is in no git worktree
     ├── MarkNotWritten      the journal could not say that the outside is about to be reached
+    ├── StylesWanted        a screen cannot be read without its styles, which were not captured
     └── HostError           a terminal could not be reached (exit code 4)
         ├── HostMissing     the host's own program is not installed
         └── PlaceGone       the terminal we meant is not there any more
@@ -121,6 +122,10 @@ class MarkNotWritten(KoboshiError):
     """the journal could not be written, so nothing was done"""
 
     exit_code = 3
+
+
+class StylesWanted(KoboshiError):
+    """that screen cannot be read without its styles"""
 
 
 class HostError(KoboshiError):

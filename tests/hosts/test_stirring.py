@@ -8,12 +8,13 @@ import secrets
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
-from koboshi.hosts import bells
+from koboshi.hosts import bells, writes
 from koboshi.hosts.base import Key, Place
 from koboshi.hosts.tmux import TmuxHost
 from tests.hosts.stirs import LONG, at_rest
@@ -24,6 +25,27 @@ pytestmark = pytest.mark.tmux
 
 #: Megabytes that an agent prints while nobody listens, and how much tmux may grow meanwhile.
 FLOOD, GROWTH = 200, 40
+
+
+@pytest.fixture(params=[True, False], ids=["told", "piped"])
+def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Both bells: the kernel tells of writes, or tmux pipes them into `dd`."""
+    tells: bool = request.param
+    if tells and not writes.kernel_tells():
+        pytest.skip("this kernel does not tell of writes to a terminal")
+    _tell(monkeypatch, tells=tells)
+    return tells
+
+
+@pytest.fixture
+def piped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the pipe."""
+    _tell(monkeypatch, tells=False)
+
+
+def _tell(monkeypatch: pytest.MonkeyPatch, *, tells: bool) -> None:
+    monkeypatch.setattr(bells, "kernel_tells", lambda: tells)
+    monkeypatch.setenv("KEEPER_IS_TOLD", "1" if tells else "")
 
 
 def server_of(host: TmuxHost) -> psutil.Process:
@@ -49,10 +71,15 @@ async def flooded(host: TmuxHost, place: Place, state: Path) -> None:
     assert max(sizes) < 1 << 16
 
 
-async def hears(host: TmuxHost, place: Place) -> None:
+async def hung_up(host: TmuxHost, *, told: bool = False) -> None:
+    """Wait until there is what rings; what the kernel tells needs nobody."""
+    await until(lambda: bool(helpers(server_of(host))) is not told)
+
+
+async def hears(host: TmuxHost, place: Place, *, told: bool = False) -> None:
     """A key that is echoed is heard, by the bell and not by the clock."""
     await at_rest(host, place)
-    await until(lambda: "dd" in helpers(server_of(host)))
+    await hung_up(host, told=told)
     await at_rest(host, place)
     (ear,) = host._ears.values()  # noqa: SLF001
     await host.type(place, (Key(name="y"),))
@@ -72,7 +99,7 @@ async def beside(tmp_path: Path) -> AsyncIterator[TmuxHost]:
 @pytest.mark.timeout(300)  # 200 MB through tmux on a busy machine
 @pytest.mark.parametrize("blow", [signal.SIGSTOP, signal.SIGKILL])
 def test_a_supervisor_that_is_frozen_or_dead_holds_nobody_up(
-    blow: signal.Signals, tmp_path: Path
+    blow: signal.Signals, tmp_path: Path, *, told: bool
 ) -> None:
     """The agent prints on, tmux and the bell stay small; whoever comes back sees the last screen.
 
@@ -84,7 +111,7 @@ def test_a_supervisor_that_is_frozen_or_dead_holds_nobody_up(
             argv = program("flood", FLOOD, "wait")
             with kept(host._server[1], tmp_path, *argv) as keeper:  # noqa: SLF001
                 (place,) = await host.find("kept")
-                await until(lambda: bool(helpers(server_of(host))))
+                await hung_up(host, told=told)
                 os.kill(keeper.pid, blow)
                 await host.type(place, (Key(name="Enter"),))
                 await flooded(host, place, tmp_path)
@@ -95,11 +122,12 @@ def test_a_supervisor_that_is_frozen_or_dead_holds_nobody_up(
                 keeper.wait()
             assert await asyncio.wait_for(host.stirred(place, LONG), LONG / 2) is True
             assert "flood done" in (await host.look(place)).text
-            await hears(host, place)
+            await hears(host, place, told=told)
 
     asyncio.run(run())
 
 
+@pytest.mark.usefixtures("piped")
 def test_an_idle_agent_rings_for_the_next_supervisor(tmp_path: Path) -> None:
     """The rope of the old one is still there: nothing need be started."""
 
@@ -119,6 +147,7 @@ def test_an_idle_agent_rings_for_the_next_supervisor(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.usefixtures("piped")
 def test_what_a_person_does_with_the_output_is_left_alone(tmp_path: Path) -> None:
     """We look by the clock until the person is done with it."""
     log = tmp_path / "log"
@@ -152,6 +181,7 @@ def test_a_bell_is_hung_up_in_any_folder_and_by_any_dd(
     if gives_up and not bells.dd_gives_up():
         pytest.skip("this dd cannot give up")
     monkeypatch.setattr(bells, "dd_gives_up", lambda: gives_up)
+    _tell(monkeypatch, tells=False)
 
     async def run() -> None:
         async with opened(tmp_path / "it's #{pid} %H $x") as host:
@@ -159,5 +189,26 @@ def test_a_bell_is_hung_up_in_any_folder_and_by_any_dd(
             await until_text(host, place, "pid=")
             for _ in range(3):
                 await hears(host, place)
+
+    asyncio.run(run())
+
+
+def test_what_is_written_through_another_door_is_heard(tmp_path: Path) -> None:
+    """`/dev/tty` is no terminal's own name: all are looked at. Nothing is started for it."""
+    if not writes.kernel_tells():
+        pytest.skip("this kernel does not tell of writes to a terminal")
+
+    async def run() -> None:
+        async with opened(tmp_path / "state") as host:
+            argv = ("sh", "-c", "echo pid=; read line; echo heard > /dev/tty; sleep 1000")
+            place = await host.start(replace(launch("show"), argv=argv))
+            await until_text(host, place, "pid=")
+            await at_rest(host, place)
+            tmux(host, "send-keys", "-t", place.id, "Enter")
+            began = asyncio.get_running_loop().time()
+            while "heard" not in (await host.look(place)).text:
+                assert await host.stirred(place, LONG) is True
+            assert asyncio.get_running_loop().time() - began < LONG / 2
+            assert helpers(server_of(host)) == []
 
     asyncio.run(run())

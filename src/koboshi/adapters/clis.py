@@ -29,6 +29,8 @@ class CliAdapter(Bare):
     name: str = ""
     offers: ClassVar[tuple[str, ...]] = ("process", "screen", "title")
     hands_over: ClassVar[bool] = True
+    #: A screen without styles is read, or refused with `StylesWanted`; never read differently.
+    reads_plain: ClassVar[bool] = True
     #: Exit codes that somebody meant: a typed exit, or an asked-for end by a signal.
     clean_codes: ClassVar[frozenset[int]] = frozenset({0})
 

@@ -31,6 +31,7 @@ class ScreenSeen:
     alive: bool = True
     code: int | None = None
     signal: int | None = None
+    plain: bool = False  #: the styles were not captured, and may be asked for
     typed_at: float | None = None  #: UTC: when a person last pressed a key there; None: not known
 
 

@@ -116,7 +116,9 @@ class Eyes:
             why = facts(view, moment, action="look", reason=str(error))
             log.warning("look failed", extra=why)
         patience = LOST if self._lost is not None else self._patience()
-        self._look_at = self._on_grid(self._looked_at + patience, LOOK_GRID)
+        due = self._looked_at + patience
+        # The second look at a question waits for nobody: they are few, and people wait for it.
+        self._look_at = due if patience == AGAIN else self._on_grid(due, LOOK_GRID)
 
     def _tick(self, now: float) -> None:
         self._supervisor.tick()

@@ -30,7 +30,7 @@ from koboshi.core.events import (
 from koboshi.core.fold import tells_more
 from koboshi.core.observations import PersonSeen, ScreenSeen
 from koboshi.core.view import evolve
-from koboshi.errors import MarkNotWritten
+from koboshi.errors import MarkNotWritten, StylesWanted
 from koboshi.performers import Hands, perform, settle
 from koboshi.performers.lifecycle import AT_WORK
 
@@ -58,6 +58,8 @@ log = logging.getLogger(__name__)
 
 #: Seconds between two notes that a person is typing.
 PERSON_EVERY = 5.0
+#: Looks with styles after one that could not be read without: the next ones mostly cannot, either.
+STYLED = 10
 
 
 class Supervisor:
@@ -86,6 +88,10 @@ class Supervisor:
         self._unwritten: list[Body] = []
         self._typed_at = 0.0
         self._last: tuple[ScreenSeen, ScreenRead] | None = None
+        # Styles cost tmux more than all else about a look, and most screens are read without.
+        reads_plain = getattr(adapter, "reads_plain", False)
+        self._glance = getattr(host, "glance", None) if reads_plain else None
+        self._styled = 0
         self.hands = Hands(
             agent=world.view.context.agent,
             adapter=adapter,
@@ -149,7 +155,17 @@ class Supervisor:
         place = self.place
         if place is None:
             return
-        seen = await self.hands.host.look(place)
+        if self._glance is not None and not self._styled:
+            try:
+                self._take_in(await self._glance(place), place)
+            except StylesWanted:
+                self._styled = STYLED
+            else:
+                return
+        self._styled = max(0, self._styled - 1)
+        self._take_in(await self.hands.host.look(place), place)
+
+    def _take_in(self, seen: ScreenSeen, place: Place) -> None:
         if place is not self.place:
             return  # a new run has begun while we looked
         ours = self.hands.ours(seen, place)

@@ -1,5 +1,8 @@
 """A bell per terminal: something was printed there, look again. What was printed is not kept.
 
+Where the kernel tells of writes to a terminal (writes.py) that is all it takes, and the FIFO in the
+run's folder is only for the recorder. Elsewhere:
+
 tmux pipes a pane's output into `dd`, and `dd` into a FIFO in the run's folder; we only notice that
 there is something to read, and throw it away. No agent may ever wait for us, and tmux may not grow:
 
@@ -34,12 +37,14 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from koboshi.hosts.recorder import BELL
+from koboshi.hosts.writes import Writes, kernel_tells
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from koboshi.hosts.control import Command
+    from koboshi.hosts.writes import Hear
 
 #: Seconds in which bells that ring are told together: for one, for each more, and at most.
 MOMENT, MOMENT_EACH, MOMENT_MOST = 0.03, 0.001, 0.1
@@ -61,10 +66,29 @@ class Belfry:
     def __init__(self) -> None:
         self._bells = selectors.DefaultSelector()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._writes: Writes | None = None
 
     def watch(self, fifo: int, ring: Callable[[], None]) -> None:
         """Call `ring` when something can be read, once for each time that this is called."""
         self._bells.register(fifo, selectors.EVENT_READ, ring)
+        self._begin()
+
+    def listen(self, device: str, hear: Hear) -> int:
+        """Call `hear` when something is written to that terminal; OSError where nobody tells."""
+        if not kernel_tells():
+            raise OSError("the kernel does not tell")
+        if self._writes is None:
+            self._writes = Writes()
+            self._bells.register(self._writes, selectors.EVENT_READ, self._writes.told)
+            self._begin()
+        return self._writes.watch(device, hear)
+
+    def leave(self, number: int) -> None:
+        """Call no more."""
+        if self._writes is not None:
+            self._writes.unwatch(number)
+
+    def _begin(self) -> None:
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             self._loop.add_reader(self._bells, self._first)
@@ -80,6 +104,9 @@ class Belfry:
             self._loop.remove_reader(self._bells)
             self._loop = None
         self._bells.close()
+        if self._writes is not None:
+            self._writes.close()
+            self._writes = None
 
     def _first(self) -> None:
         """One rang: see in a moment which others did."""
@@ -112,10 +139,42 @@ class Bell:
         self._belfry = belfry
         self._watched = self._heard = False
         self._waiting: asyncio.Future[None] | None = None
+        self._device = self._rope = -1
+
+    @property
+    def told(self) -> bool:
+        """Whether the kernel tells, which it does before tmux has read what was written."""
+        return self._device >= 0
+
+    def listen(self, device: str) -> bool:
+        """Let the kernel tell of what is written to that terminal; False where it does not."""
+        try:
+            self._device = self._belfry.listen(device, self._hear)
+        except OSError:
+            return False
+        # Held by ourselves: without a writer the FIFO would be readable for ever.
+        self._rope = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
+        self.attached = True
+        return True
+
+    def _hear(self, gone: bool) -> None:  # noqa: FBT001 - see writes.py
+        self._heard = True
+        if gone:
+            self._let_go()
+        if self._waiting is not None:
+            _done(self._waiting)
+
+    def _let_go(self) -> None:
+        if self.told:
+            self._belfry.leave(self._device)
+            os.close(self._rope)
+            self._device = self._rope = -1
 
     def rang(self) -> bool:
         """Whether it rang since it was asked last; learns who holds the rope."""
         heard, self._heard = self._heard, False
+        if self.told:
+            return heard  # the recorder's ring is heard by who waits, and stays until then
         for _ in range(_READS):
             try:
                 piece = os.read(self._fifo, _CHUNK)
@@ -168,6 +227,7 @@ class Bell:
         """Listen no more; who waits is woken."""
         if self.closed:
             return
+        self._let_go()
         self._unwatch()  # before the number is given to another file
         os.close(self._fifo)
         self._fifo = -1
@@ -188,8 +248,8 @@ def attach(pane: str, fifo: Path) -> Command:
 
 
 def piped(pane: str) -> Command:
-    """Print 1 if something is done with the output of that pane already."""
-    return ("display-message", "-p", "-t", pane, "#{pane_pipe}")
+    """Print 1 if something is done with the output of that pane already, and its device."""
+    return ("display-message", "-p", "-t", pane, "#{pane_pipe} #{pane_tty}")
 
 
 def rope(fifo: str, *, waits: bool) -> str:

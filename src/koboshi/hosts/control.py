@@ -45,14 +45,19 @@ class ConnectionLost(HostError):
 class Reply:
     """One answered command; `own` is False for what tmux ran by itself."""
 
-    lines: tuple[str, ...] = ()
+    said: tuple[str] | tuple[()] = ()  #: all lines in one, if there was any
     failed: bool = False
     own: bool = True
 
     @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines."""
+        return tuple(self.said[0].split("\n")) if self.said else ()
+
+    @property
     def text(self) -> str:
         """All lines joined."""
-        return "\n".join(self.lines)
+        return self.said[0] if self.said else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +124,9 @@ class Parser:
             self._lines.append(line)
             return None
         self._guard = None
-        text, own = b"\n".join(self._lines).decode(errors="replace"), rest.endswith(b" 1")
-        lines = tuple(text.split("\n")) if self._lines else ()
-        return Reply(lines=lines, failed=word == b"%error", own=own)
+        text = b"\n".join(self._lines).decode(errors="replace")
+        said = (text,) if self._lines else ()
+        return Reply(said=said, failed=word == b"%error", own=rest.endswith(b" 1"))
 
 
 def unescape(data: bytes) -> bytes:
@@ -145,7 +150,19 @@ def _quoted(word: str) -> str:
     return '"' + re.sub(r'[\x00-\x1f\x7f"\\$~]', lambda m: f"\\{ord(m[0]):03o}", word) + '"'
 
 
-_quoted_again = functools.lru_cache(maxsize=1024)(_quoted)  # looks say the same words for ever
+_quoted_again = functools.lru_cache(maxsize=1024)(_quoted)
+
+
+def _line_of(command: Command) -> str:
+    """One command as tmux reads it; looks say the same ones for ever."""
+    return _line(command) if sum(map(len, command)) > _SHORT else _line_again(command)
+
+
+def _line(command: Command) -> str:
+    return " ".join(map(quote, command)) + "\n"
+
+
+_line_again = functools.lru_cache(maxsize=4096)(_line)
 
 
 def _fail(answer: asyncio.Future[Any], error: Exception) -> None:
@@ -214,7 +231,7 @@ class ControlClient:
         if not commands:
             return []
         question = Question(len(commands))
-        lines = "".join(" ".join(map(quote, command)) + "\n" for command in commands)
+        lines = "".join(map(_line_of, commands))
         self._waiting.append(question)
         if not self._outbox:
             # In a moment, with what others ask meanwhile: each write wakes tmux.

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 PACES = ((10.0, 0.2), (60.0, 0.5), (300.0, 1.0), (float("inf"), 2.0))
 #: Seconds until a bell that is not attached is tried again; doubles while it does not help.
 RETRY, RETRY_MOST = 1.0, 30.0
+#: Seconds after which what rang is looked at once more, where a ring may be earlier than what it
+#: is for. More than a second: who prints a line a second is looked at by then in any case.
+ONCE_MORE = 1.5
 
 
 class Pace:
@@ -61,6 +64,7 @@ class Ear:
         self._try_at = clock()
         self._pause = RETRY
         self._news = True  # what there was before nobody has been told
+        self._again_at = float("inf")
 
     @property
     def fifo(self) -> Path | None:
@@ -71,8 +75,7 @@ class Ear:
         """Wait for the bell; `attach` hangs it up, and raises when the terminal is gone."""
         bell = self._bell
         if bell is not None and bell.rang():
-            self._news = False
-            return True
+            return self._heard(bell)
         if bell is None or not bell.attached:
             if self._clock() >= self._try_at:
                 await self._again(attach)
@@ -83,8 +86,30 @@ class Ear:
             self._news = False
             return True
         self._pause = RETRY
-        await bell.wait(patience)
-        return bell.closed or bell.rang() or not bell.attached
+        return await self._listened(bell, patience)
+
+    async def _listened(self, bell: Bell, patience: float) -> bool:
+        due = max(0.0, self._again_at - self._clock())
+        await bell.wait(min(patience, due))
+        if bell.closed or bell.rang() or not bell.attached:
+            return self._heard(bell)
+        if self._clock() < self._again_at:
+            return False
+        self._again_at = float("inf")
+        return True
+
+    def _heard(self, bell: Bell) -> bool:
+        self._news = False
+        self._again_at = self._clock() + ONCE_MORE if bell.told else float("inf")
+        return True
+
+    def listen(self, device: str) -> bool:
+        """Let the kernel ring for what is written to that device; False where it does not."""
+        return self._bell is not None and self._bell.listen(device)
+
+    def typed(self) -> None:
+        """Something was typed: what the kernel echoes of it is not written, and does not ring."""
+        self._news = True
 
     async def _again(self, attach: Callable[[], Awaitable[None]]) -> None:
         # Never at once: under a flood that we cannot follow each one would end in an instant.

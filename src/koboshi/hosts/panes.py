@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -122,11 +123,17 @@ def check(launch: Launch) -> None:
 def checked(reply: Reply, place: Place) -> Pane:
     """The pane, if it is there and still belongs to that run."""
     # display-message does not fail for a pane that is not there: it prints empty fields.
-    pane = None if reply.failed else Pane.parse(reply.text)
+    pane = None if reply.failed else _parsed(reply.text)
     if pane is None or (pane.id, pane.agent, pane.run) != (place.id, place.agent, place.run):
         message = f"terminal {place.id} of {place.agent!r} run {place.run} is gone"
         raise PlaceGone(message)
     return pane
+
+
+@functools.lru_cache(maxsize=1024)
+def _parsed(line: str) -> Pane | None:
+    """Looked at again and again, most panes say the same of themselves."""
+    return Pane.parse(line)
 
 
 def done(replies: list[Reply]) -> list[Reply]:

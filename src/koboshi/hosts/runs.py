@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import secrets
 import shutil
@@ -112,7 +113,8 @@ class RunFolder:
 
     def ended(self) -> Ended | None:
         """How it ended, or None while it has not."""
-        record = _read(self._status)
+        # Asked at every look, and mostly it is not there: a failed open costs ten times as much.
+        record = _read(self._status) if os.access(self._status, os.F_OK) else None
         if record is None:
             return None
         return Ended(

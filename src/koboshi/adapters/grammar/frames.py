@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.text import rows_of, width
+from koboshi.errors import StylesWanted
 
 from .styles import StyledRows
 from .toasts import cut_toast
@@ -19,7 +20,10 @@ _LEAST_COLUMNS = 40  # narrower is not a terminal but a cut text
 
 
 class Frame:
-    """A screen's rows, without trailing blanks; `columns` is measured where it is not told."""
+    """A screen's rows, without trailing blanks; `columns` is measured where it is not told.
+
+    StylesWanted when an attribute is asked for that was not captured but could be.
+    """
 
     __slots__ = ("_styled", "columns", "rows", "seen", "toast")
 
@@ -42,6 +46,8 @@ class Frame:
 
     def styles(self, index: int, text: str) -> set[Style]:
         """The styles `text` is drawn in on that row; empty when that is not known."""
+        if self.seen.plain and text.strip():
+            raise StylesWanted
         if not self.seen.ansi or not text.strip():
             return set()
         if self._styled is None:
