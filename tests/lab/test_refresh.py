@@ -80,6 +80,8 @@ def test_a_full_context_is_handed_over_to_a_fresh_run(
         written = note.read_text()
 
     assert "next: the lexer" in written
+    [begun] = [b for b in bodies if isinstance(b, ActionFinished) and b.action.kind == "refresh"]
+    assert "snapshot refs/koboshi/" in begun.outcome.why
     assert story(bodies) == [
         ("start", "done"),
         ("send", "done"),

@@ -22,6 +22,7 @@ from koboshi.sources.senses import Senses
 from koboshi.store.manifests import adapter_in, config_dir
 from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import DiskShelf
+from koboshi.store.snapshots.aside import snapshot_for
 
 from .eyes import watch
 from .lock import agent_lock
@@ -128,6 +129,7 @@ async def _live(
 
     senses = _Senses(post, supervisor, gear)
     supervisor.hands.transcript = senses.last_lines
+    supervisor.hands.snapshot = lambda name: snapshot_for(post.program.cwd, post.agent, name)
     async with hook_socket(gear.socket, post.agent, hooked):
         await watch(supervisor, enough=enough, senses=senses)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from koboshi.errors import HostError
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from .hands import Hands
 
 
-async def _refresh(action: Refresh, hands: Hands) -> Outcome:  # noqa: ARG001
-    """Begins in the view; the stages are actions of their own."""
-    return done("begun")
+async def _refresh(action: Refresh, hands: Hands) -> Outcome:
+    """Begins in the view; the stages are actions of their own. Uncommitted work is kept first."""
+    stamp = datetime.fromtimestamp(hands.now().utc, tz=UTC).strftime("%Y%m%d-%H%M%S")
+    said = await hands.snapshot(f"refresh-{stamp}-r{action.run}")
+    return done(f"begun; {said}" if said else "begun")
 
 
 async def _tell(action: Notify | Escalate, hands: Hands) -> Outcome:

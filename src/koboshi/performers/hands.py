@@ -82,6 +82,11 @@ class Glance:
     reading: Reading
 
 
+async def no_snapshot(name: str) -> str:  # noqa: ARG001
+    """Where nothing is known that could be kept."""
+    return ""
+
+
 @dataclass(slots=True, kw_only=True)
 class Hands:
     """The reach of one supervisor into one agent's terminal. `place` moves on with the runs."""
@@ -98,6 +103,9 @@ class Hands:
     scale: Callable[[float], float]  #: the host's monotonic time → ours
     view: Callable[[], View]  #: what is known now, for a second opinion
     place: Place | None = None
+    snapshot: Callable[[str], Awaitable[str]] = (
+        no_snapshot  #: keep uncommitted work; what came of it
+    )
     transcript: Callable[[], tuple[bytes, ...]] = tuple  #: the end of what the agent writes down
 
     def at_place(self, run: int) -> Place:
