@@ -6,6 +6,7 @@ with an empty box before the text, and the box with exactly that text before Ent
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from koboshi.core.events import Ending, Source
@@ -37,6 +38,11 @@ CONFIRMS, REFUSES = 90.0, 5.0
 #: What ends the turn without a confirmation: nothing will come any more.
 _REFUSED = (Status.FAILED, Status.LIMITED)
 
+#: A long paste in the box of Claude Code, and of Codex; without white space.
+_FOLDED = re.compile(
+    r"\[Pastedtext#\d+\+(?P<lines>\d+)lines\]|\[PastedContent(?P<characters>\d+)chars\]"
+)
+
 
 def bare(text: str) -> str:
     """Text as compared: boxes wrap and indent, so white space does not count."""
@@ -55,7 +61,17 @@ def _queues(reading: Reading) -> bool:
 
 def _is_in_box(glance: Glance, text: str) -> bool:
     reading = glance.reading
-    return reading.prompt is None and bare(reading.draft) == bare(text)
+    draft = bare(reading.draft)
+    return reading.prompt is None and (draft == bare(text) or _stands_for(draft, text))
+
+
+def _stands_for(draft: str, text: str) -> bool:
+    """Whether that is how a box shows a long paste; the size tells ours from a person's."""
+    shown = _FOLDED.fullmatch(draft)
+    if shown is None:
+        return False
+    lines, characters = shown["lines"], shown["characters"]
+    return int(lines) == text.count("\n") if lines else int(characters) == len(text)
 
 
 def _holds(glance: Glance, text: str) -> bool:
@@ -123,8 +139,24 @@ async def _take_back(hands: Hands, text: str) -> None:
 async def send(action: Send, hands: Hands) -> Outcome:
     """Type and submit a message."""
     hands.at_place(action.run)
+    if _of_reload(action) and _has_come(action, hands, await hands.look()):
+        return done("was told already")
     hands.touch(action.key)
     return await submit(hands, action.text, at_once=action.at_once)
+
+
+def _of_reload(action: Send) -> bool:
+    """Whether it tells a run why it is there: it must come, and must not come twice."""
+    return action.about.startswith("reload")
+
+
+def _has_come(action: Send, hands: Hands, glance: Glance) -> bool:
+    """Whether its first line, which no other message has, was submitted before."""
+    first = bare(action.text.partition("\n")[0])
+    if first in bare(glance.reading.draft):
+        return False
+    written = "".join(line.decode(errors="replace") for line in hands.transcript())
+    return first in bare(glance.seen.text) or first in bare(written)
 
 
 async def checkpoint(action: Checkpoint, hands: Hands) -> Outcome:
@@ -205,7 +237,9 @@ def typed_text(action: Send | Checkpoint | Load, hands: Hands) -> str:
 def _judge(action: Send | Checkpoint | Load, hands: Hands, glance: Glance) -> Outcome:
     lines, adapter = glance.reading.lines, hands.adapter
     if action.kind == "send":
-        return done("in doubt; taken as sent")
+        if not _of_reload(action) or _has_come(action, hands, glance):  # type: ignore[arg-type]
+            return done("in doubt; taken as sent")
+        return skipped("in doubt; it has not come, so it is sent again")
     name: str = action.name  # type: ignore[union-attr]
     if adapter.hands_over:
         return _judge_note(action, hands, glance)  # type: ignore[arg-type]

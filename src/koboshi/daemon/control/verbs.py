@@ -32,6 +32,7 @@ from .requests import (
     ModeArgs,
     NameArgs,
     OrderArgs,
+    ReloadArgs,
     RunArgs,
     SendArgs,
     StopArgs,
@@ -73,6 +74,7 @@ class Verbs:
             "watch": self.watch,
             "send": self.send,
             "stop": self.stop,
+            "reload": self.reload,
             "order": self.order,
             "mode": self.mode,
             "release": self.release,
@@ -241,6 +243,29 @@ class Verbs:
 
         order = Order.KILL if asked.force else Order.STOP
         return await _watched(ward, OrderGiven(order=order, by="person"), stopped, asked.wait)
+
+    async def reload(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Restart an agent; nothing is waited for: who asks is mostly the agent itself."""
+        asked = _as(ReloadArgs, args)
+        ward, world = await self._up(asked.name)
+        view, now = world.view, (await ward.taken_up(5.0)).runtime.now()
+        if asked.run not in (0, view.run.number):
+            raise InputError(
+                f"run {asked.run} of {asked.name} is over: run {view.run.number} is up"
+            )
+        if view.budget_spent(now):
+            used = f"{view.restarts_in_period(now)} restarts in {view.settings.period / 60:g} min"
+            hint = f"a person forgives them with 'koboshi ack {asked.name}'"
+            raise KoboshiError(f"{asked.name} is not restarted: {used}", hint=hint)
+        order = OrderGiven(
+            order=Order.RELOAD,
+            by="agent" if asked.run else "person",
+            text=asked.reason,
+            note=asked.context,
+            fresh=asked.fresh,
+        )
+        ward.order(order)
+        return _brief(ward)
 
     # -- terminals -----------------------------------------------------------------------------
 
