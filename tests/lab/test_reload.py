@@ -52,6 +52,12 @@ def test_the_agent_restarts_itself(part: Part, how: str, stages: Stages, model: 
     restarts(part, f"{RELOAD} {how} {WORDS}", stages, model, fresh=how == "--fresh")
 
 
+@pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.key)
+def test_the_files_and_a_hangup_restart_it(part: Part, stages: Stages, model: Model) -> None:
+    """The older way: reason and context in files, SIGHUP to itself, exit code 129."""
+    restarts(part, FILES, stages, model, fresh=False)
+
+
 def restarts(part: Part, command: str, stages: Stages, model: Model, *, fresh: bool) -> None:
     """The model calls that command; the whole restart is looked at."""
     stage = stages(part)

@@ -58,9 +58,8 @@ def reload(
         context=plain(_read(context_file) if context_file else context or "", LONGEST_CONTEXT),
         fresh=fresh,
     )
-    say(
-        f"{agent}: run {known['run']['number']} ends now; the next one is told why. End your turn here."
-    )
+    number = known["run"]["number"]
+    say(f"{agent}: run {number} ends now; the next one is told why. End your turn here.")
 
 
 def who(name: str | None) -> tuple[str, int]:
