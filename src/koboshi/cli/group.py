@@ -36,6 +36,8 @@ VERBS: dict[str, Verb] = {
         "detach": "Take every terminal off an agent's.",
         "doctor": "Tell what is installed, what is wrong, and what to do about it.",
         "events": "Print what was seen of an agent, oldest first.",
+        "history": "List the runs of an agent: session, beginning, end, and why.",
+        "init": "Set up a project for koboshi, or undo that.",
         "inspect": "Say what a screen shows.",
         "ls": "List the agents and what each is doing.",
         "mode": "Say how much koboshi may do to an agent.",
