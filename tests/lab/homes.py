@@ -19,6 +19,8 @@ from typing import Any
 KEY = "sk-ant-dummy-000"
 #: Variables that a CLI takes from the terminal it is in.
 OF_TERMINAL = ("TERM", "TMUX", "TMUX_PANE")
+#: By what `koboshi`, called inside an agent, finds who looks after it; empty where nobody does.
+OF_KOBOSHI = ("KOBOSHI_AGENT", "KOBOSHI_RUN_NUMBER", "KOBOSHI_STATE")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,7 @@ class Home:
     def command(self, *args: str) -> tuple[str, ...]:
         """The argv that starts it; a script, so that a person's shell can be given it too."""
         start = self.folder / "start"
-        kept = " ".join(f'{name}="${name}"' for name in OF_TERMINAL)
+        kept = " ".join(f'{name}="${name}"' for name in (*OF_TERMINAL, *OF_KOBOSHI))
         given = " ".join(shlex.quote(f"{name}={value}") for name, value in self.env.items())
         words = shlex.join((str(self.program), *self.args))
         start.write_text(f'#!/bin/sh\nexec env -i {kept} {given} {words} "$@"\n', encoding="utf-8")

@@ -113,6 +113,7 @@ class Stop(Intent):
     about: str
     ordered: bool = False  #: by a person, who need not wait for the end of a turn
     force: bool = False  #: SIGKILL at once; nothing is typed
+    asked: bool = False  #: by the agent, in the middle of its turn: nothing is typed
 
     def _about(self) -> str:
         return f"{self.run}.{self.about}.stop"
@@ -127,6 +128,7 @@ class Start(Intent):
     origin: Origin
     session: str = ""
     nth: int = 0
+    ordered: bool = False  #: whoever asked for it said so
 
     def _about(self) -> str:
         return f"{self.run}.start{self.nth}"

@@ -52,6 +52,7 @@ class Order(enum.StrEnum):
     KILL = "kill"  #: The same, by force and at once
     SEND = "send"  #: Type this message when it can be typed
     MODE = "mode"  #: From now on koboshi may do this much; the word is the text
+    RELOAD = "reload"  #: End the run and start the next, which is told why
     RELEASE = "release"  #: Look after it no more; it lives on
     PAUSE = "pause"  #: Keep looking, touch nothing
     RESUME = "resume"  #: End of the pause
@@ -154,12 +155,14 @@ class PersonTyped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderGiven:
-    """A person told the supervisor something."""
+    """A person, or the agent about itself, told the supervisor something."""
 
     order: Order
     by: str = ""
-    text: str = ""  #: of a message
+    text: str = ""  #: of a message, or the reason of a reload
     at_once: bool = False  #: do not wait for the turn to end
+    note: str = ""  #: of a reload: what the next run has to know
+    fresh: bool = False  #: of a reload: with an empty context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

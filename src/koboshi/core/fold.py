@@ -38,6 +38,7 @@ from .view import (
     Exit,
     Message,
     Question,
+    Reloading,
     Run,
     Sight,
     Stage,
@@ -178,9 +179,9 @@ def _shell(view: View, body: ScreenRead) -> View:
     if body.reading.status is not Status.GONE or view.run.exit is not None:
         return view
     clue = evolve(view.clues[-1], source=Source.PROCESS)
-    exited = Exit(meant=view.halted is not None)
+    exited = Exit(meant=_was_ended(view))
     after = evolve(view, run=evolve(view.run, exit=exited), clues=with_clue(view, clue))
-    return _refresh_after_exit(after)
+    return _restart_after_exit(after)
 
 
 def _asked(view: View, reading: Reading, at: float) -> View:
@@ -277,7 +278,7 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
         reason="process_gone",
         evidence=(f"run {body.run} ended: {status}",),
     )
-    meant = body.meant or view.halted is not None
+    meant = body.meant or _was_ended(view)
     exited = Exit(code=body.code, signal=body.signal, meant=meant)
     after = evolve(
         view,
@@ -286,7 +287,13 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
         question=None,
         window=None,
     )
-    return _refresh_after_exit(after)
+    return _restart_after_exit(after)
+
+
+def _was_ended(view: View) -> bool:
+    """Whether somebody ordered the end of this run, whatever its exit code."""
+    reload = view.reload
+    return view.halted is not None or (reload is not None and reload.run == view.run.number)
 
 
 def tells_more(known: Exit | None, body: RunExited) -> bool:
@@ -297,9 +304,12 @@ def tells_more(known: Exit | None, body: RunExited) -> bool:
     return told and known.code is None and known.signal is None
 
 
-def _refresh_after_exit(view: View) -> View:
-    """Where a refresh stands once the run is gone: saved work goes on, unsaved work starts over."""
-    refresh = view.refresh
+def _restart_after_exit(view: View) -> View:
+    """Where a restart stands once the run is gone: saved work goes on, unsaved work starts over."""
+    refresh, reload = view.refresh, view.reload
+    if reload is not None:
+        ended = view.run.exit is not None and view.run.exit.meant and view.run.number > reload.run
+        return evolve(view, reload=None if ended else evolve(reload, tries=0))
     if refresh is None:
         return view
     meant = view.run.exit is not None and view.run.exit.meant
@@ -319,7 +329,7 @@ def _ordered(view: View, body: OrderGiven) -> View:
         case Order.STOP | Order.KILL:
             tally = evolve(view.tally, orders=view.tally.orders + 1)
             after = evolve(view, halted=body.order, wanted=False, refresh=None, tally=tally)
-            return evolve(after, outbox=())
+            return evolve(after, outbox=(), reload=None)
         case Order.SEND:
             nth = view.tally.messages + 1
             message = Message(nth=nth, text=body.text, at_once=body.at_once)
@@ -328,6 +338,8 @@ def _ordered(view: View, body: OrderGiven) -> View:
         case Order.MODE:
             mode = Mode.__members__.get(body.text.upper(), view.settings.mode)
             return evolve(view, settings=evolve(view.settings, mode=mode))
+        case Order.RELOAD:
+            return _reload(view, body)
         case Order.RELEASE:
             return view
         case Order.PAUSE:
@@ -342,5 +354,26 @@ def _ordered(view: View, body: OrderGiven) -> View:
             # A refresh that ran out of tries is the person's now; it would hold every rule up.
             stuck = view.refresh is not None and view.refresh.tries >= view.settings.tries_max
             refresh = None if stuck else view.refresh
-            return evolve(view, given_up=False, restarts=(), tally=tally, refresh=refresh)
+            reload = view.reload and evolve(view.reload, tries=0)
+            after = evolve(view, given_up=False, restarts=(), tally=tally, refresh=refresh)
+            return evolve(after, reload=reload)
     assert_never(body.order)
+
+
+def _reload(view: View, body: OrderGiven) -> View:
+    """Asked again before the next run was told: what was said first is told, too."""
+    run, old, tally = view.run, view.reload, view.tally
+    if run.number == 0 or view.halted is not None:
+        return view
+    nth = old.nth if old is not None and old.run == run.number else tally.reloads + 1
+    reload = Reloading(
+        nth=nth,
+        run=run.number,
+        reason="; ".join(filter(None, (old.reason if old else "", body.text))),
+        note="\n\n".join(filter(None, (old.note if old else "", body.note))),
+        session="" if body.fresh else run.session,
+    )
+    exit_ = run.exit and evolve(run.exit, meant=True)
+    # The agent asked for it: it is not one more crash, and what came before is forgiven.
+    tally = evolve(tally, crashes=0, reloads=nth)
+    return evolve(view, reload=reload, refresh=None, tally=tally, run=evolve(run, exit=exit_))

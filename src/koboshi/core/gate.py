@@ -114,7 +114,7 @@ def _mode(action: Action) -> do.Mode:
 def _ordered(action: Action) -> bool:
     """Whether a person asked for exactly this."""
     if isinstance(action, do.Start):
-        return action.origin is Origin.FIRST
+        return action.origin is Origin.FIRST or action.ordered
     return isinstance(action, do.Send | do.Stop) and action.ordered
 
 

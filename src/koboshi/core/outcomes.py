@@ -63,6 +63,8 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> Vie
 def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     if ending is Ending.SKIPPED:
         return view
+    if action.about.startswith("reload"):
+        return _told(view, ending)
     if action.ordered:
         # Said or in doubt: either way it is not said again.
         left = tuple(m for m in view.outbox if f"message{m.nth}" != action.about)
@@ -71,6 +73,13 @@ def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     if window is not None and action.about.startswith(f"limit{window.nth}."):
         window = evolve(window, tries=window.tries + 1)
     return evolve(view, window=window, tally=evolve(view.tally, nudges=view.tally.nudges + 1))
+
+
+def _told(view: View, ending: Ending) -> View:
+    """The new run knows why it is there, or is told again: what failed was not submitted."""
+    if view.reload is None or ending is Ending.DONE:
+        return evolve(view, reload=None)
+    return evolve(view, reload=evolve(view.reload, tries=view.reload.tries + 1))
 
 
 def _start_finished(view: View, action: do.Start, ending: Ending, now: Moment) -> View:
@@ -96,7 +105,9 @@ def _refresh_began(view: View, action: do.Refresh) -> View:
 
 
 def _stage_finished(view: View, action: do.Checkpoint | do.Stop | do.Load, ending: Ending) -> View:
-    refresh = view.refresh
+    refresh, reload = view.refresh, view.reload
+    if reload is not None and ending is Ending.FAILED:
+        return evolve(view, reload=evolve(reload, tries=reload.tries + 1))
     if refresh is None:
         return view
     if ending is not Ending.DONE:

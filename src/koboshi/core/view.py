@@ -149,6 +149,21 @@ class Refreshing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reloading:
+    """A restart that was asked for, most often by the agent itself: the nth of this agent.
+
+    It is over when a later run than `run` was told; until then nothing of it is forgotten.
+    """
+
+    nth: int
+    run: int  #: the one that ends
+    reason: str
+    note: str = ""
+    session: str = ""  #: to go on with; empty: a fresh one
+    tries: int = 0  #: that failed: to end the old run, or to tell the new one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
     """Counters. They only grow, or start again where the comment says so."""
 
@@ -165,6 +180,7 @@ class Tally:
     settled: int = 0  #: acknowledgements by a person, over all runs
     messages: int = 0  #: messages of a person, over all runs
     orders: int = 0  #: orders to stop, over all runs
+    reloads: int = 0  #: over all runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +198,7 @@ class View:
     clear: int = 0  #: looks in a row without a question, while there are such
     window: Window | None = None
     refresh: Refreshing | None = None
+    reload: Reloading | None = None
     tally: Tally = Tally()
     restarts: tuple[float, ...] = ()  #: when runs were started by us, within the budget's period
     acted_at: float = NEVER  #: looks older than our own last keystroke say nothing (law 4)
@@ -197,6 +214,11 @@ class View:
     def status(self) -> Status:
         """The one status word."""
         return self.belief.status
+
+    @property
+    def restarting(self) -> bool:
+        """Whether a planned restart is under way: its own rules look after the run till it is."""
+        return self.refresh is not None or self.reload is not None
 
     def history(self, count: int) -> tuple[Event, ...]:
         """The last events, newest last; at most `HISTORY` are kept."""

@@ -59,7 +59,7 @@ def over(view: View) -> bool:
     if view.wanted:
         return view.run.number == 0 and view.tally.starts > 0  # it cannot be started at all
     exit_ = view.run.exit
-    if exit_ is None or view.refresh is not None:
+    if exit_ is None or view.restarting:
         return False
     return exit_.meant or view.given_up or view.settings.mode < Mode.KEEP
 

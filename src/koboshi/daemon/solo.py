@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from koboshi.core.view import View
 from koboshi.hosts.probing import version_of
 from koboshi.performers import Gear, Program
 from koboshi.rules import BUILTIN
+from koboshi.sources import reborn
 from koboshi.sources.hookfile import HookFile
 from koboshi.sources.hooksocket import hook_socket
 from koboshi.sources.senses import Senses
@@ -89,10 +91,11 @@ async def watch_over(
                 listen=listen,
             )
 
-        shelf = DiskShelf(folder)
+        shelf, left = DiskShelf(folder), reborn.folder(post.program.cwd, _around(post))
         supervisor, recovered = reopen(shelf, _blank(post), runtime, assemble)
         for warning in recovered.warnings:
             log.warning("journal bridged", extra={"action": "recover", "reason": warning})
+        supervisor.last_words = lambda since: reborn.last_words(left, since)
         try:
             await take_over(supervisor, recovered)
             begun(supervisor)
@@ -115,7 +118,13 @@ async def _adapter(post: Post) -> Adapter:
 
 def _blank(post: Post) -> World:
     context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
-    return World(view=View(context=context, settings=post.settings), rules=BUILTIN)
+    settings = reborn.tuned(post.settings, _around(post))
+    return World(view=View(context=context, settings=settings), rules=BUILTIN)
+
+
+def _around(post: Post) -> Mapping[str, str]:
+    """The environment that the agent is started in."""
+    return os.environ if post.program.env is None else post.program.env
 
 
 async def _live(

@@ -19,6 +19,8 @@ from koboshi.core.engine import happen, step
 from koboshi.core.events import (
     ActionFinished,
     Ending,
+    Order,
+    OrderGiven,
     Origin,
     Outcome,
     RunExited,
@@ -33,6 +35,7 @@ from koboshi.core.view import evolve
 from koboshi.errors import MarkNotWritten, StylesWanted
 from koboshi.performers import Hands, perform, settle
 from koboshi.performers.lifecycle import AT_WORK
+from koboshi.sources.reborn import HUNG_UP, SIGHUP
 
 from .coalesce import Coalescer
 from .runtime import Nudge
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from koboshi.core.observations import Observation
     from koboshi.hosts.base import Host, Place
     from koboshi.performers import Program
+    from koboshi.sources.reborn import LastWords
     from koboshi.store.journal import Journal
 
     from .runtime import Runtime
@@ -81,6 +85,8 @@ class Supervisor:
         self.runtime = runtime
         self.journal_error = ""
         self.nudge = Nudge()  #: given when the next look should not wait
+        #: what the agent left for its next run since that instant
+        self.last_words: Callable[[float], LastWords | None] = lambda _: None
         self._journal = journal
         self._adapter = adapter
         self._listen = listen
@@ -119,7 +125,22 @@ class Supervisor:
             if sifted is not None and not self._news(sifted):
                 self._coalescer = Coalescer()  # fold passed over it: the next look must tell again
         elif body is not None and not self._old_story(body):
+            if isinstance(body, RunExited):
+                self._mind_last_words(body)
             self.take(body)
+
+    def _mind_last_words(self, body: RunExited) -> None:
+        """A run that hung up on itself and left a reason asked for its restart."""
+        view, now = self.world.view, self.runtime.now()
+        known = view.reload is not None and view.reload.run == body.run
+        hung_up = body.code == HUNG_UP or body.signal == SIGHUP
+        if not hung_up or known or body.run != view.run.number:
+            return
+        left = self.last_words(now.utc - (now.at - view.run.since))
+        if left is not None:
+            order = OrderGiven(order=Order.RELOAD, by="agent", text=left.reason, note=left.context)
+            if self.take(order):
+                left.taken()
 
     def _decoded(self, observation: Observation) -> Body | None:
         """The fact in that look; the same screen is not read twice in a row."""

@@ -65,6 +65,18 @@ def equipped(argv: tuple[str, ...], run: int, hands: Hands) -> Equipment:
     return hands.adapter.equip(argv, kit)
 
 
+def identity(run: int, hands: Hands) -> dict[str, str]:
+    """By what `koboshi`, called inside that run, knows which agent's and where its daemon is."""
+    gear = hands.program.gear
+    if gear is None:
+        return {}
+    return {
+        "KOBOSHI_AGENT": hands.agent,
+        "KOBOSHI_RUN_NUMBER": str(run),
+        "KOBOSHI_STATE": str(gear.state),
+    }
+
+
 def lay_out(run: int, equipment: Equipment, hands: Hands) -> bool:
     """Write the files of that run, for nobody else to read; False when they cannot be written.
 

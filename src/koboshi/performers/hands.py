@@ -54,6 +54,11 @@ class Gear:
     folder: Path
 
     @property
+    def state(self) -> Path:
+        """The state folder, in which this is `agents/NAME`: what `koboshi` needs to find us."""
+        return self.folder.absolute().parent.parent
+
+    @property
     def socket(self) -> Path:
         """Where somebody listens, if anybody does."""
         return self.folder / "hooks.sock"

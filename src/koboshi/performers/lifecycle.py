@@ -14,7 +14,7 @@ from koboshi.core.readings import Status
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Launch
 
-from .equipping import equipped, lay_out
+from .equipping import equipped, identity, lay_out
 from .hands import Skipped, done, failed, skipped
 from .typing import SHOWS, finish_typing, ready, submit
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Seconds each way of ending gets: its own exit, SIGTERM, SIGKILL.
 EXITS = (15.0, 10.0, 5.0)
+#: Seconds for a tool call of the agent to return, once it has asked for its own restart.
+RETURNS = 0.3
 #: Seconds that what outlived the agent gets to end by itself.
 LEFTOVERS = 1.0
 #: Statuses that only a living agent shows.
@@ -45,7 +47,9 @@ async def stop(action: Stop, hands: Hands) -> Outcome:
     glance = await hands.fresh_look()
     if _ended(glance):
         return done("had ended already")
-    at_prompt = ready(glance.reading)
+    if action.asked:
+        await hands.sleep(RETURNS)  # what the call answered is then in the session that goes on
+    at_prompt = ready(glance.reading) and not action.asked
     if not (at_prompt or action.ordered):
         raise Skipped("not at an empty prompt")
     hands.touch(action.key)
@@ -54,7 +58,7 @@ async def stop(action: Stop, hands: Hands) -> Outcome:
             outcome = done("exited by itself")
         else:
             outcome = await _end(action, hands, place)
-        if action.ordered and place.own and outcome.ending is Ending.DONE:
+        if action.ordered and not action.asked and place.own and outcome.ending is Ending.DONE:
             await _sweep(hands, place)
     except PlaceGone:
         return done("the terminal went with it")
@@ -102,7 +106,8 @@ async def start(action: Start, hands: Hands) -> Outcome:
         if seen.alive:
             raise Skipped(f"run {place.run} is still alive")
         # A CLI says goodbye before it ends; decided on those words, a meant exit looks bad.
-        if action.origin is Origin.RESUMED and hands.adapter.clean_exit(seen.code, seen.signal):
+        resumes = action.origin is Origin.RESUMED and not action.ordered
+        if resumes and hands.adapter.clean_exit(seen.code, seen.signal):
             raise Skipped(f"run {place.run} ended as meant")
     hands.touch(action.key)
     started = await hands.host.start(_launch(action, hands))
@@ -125,7 +130,7 @@ def _launch(action: Start, hands: Hands) -> Launch:
         run=action.run,
         argv=equipment.argv,
         cwd=program.cwd,
-        env=_variables(equipment, hands),
+        env=_variables(action, equipment, hands),
         base=program.env,
     )
 
@@ -141,14 +146,16 @@ def _equipment(action: Start, hands: Hands) -> Equipment:
     return equipped(_argv(action, hands), action.run, hands)
 
 
-def _variables(equipment: Equipment, hands: Hands) -> dict[str, str]:
-    return {**hands.adapter.env(hands.program.argv), **equipment.env}
+def _variables(action: Start, equipment: Equipment, hands: Hands) -> dict[str, str]:
+    """What every agent gets: a shell inside it has to find who looks after it."""
+    own = hands.adapter.env(hands.program.argv)
+    return {**own, **identity(action.run, hands), **equipment.env}
 
 
 def _command(action: Start, hands: Hands) -> str:
     """What is typed into a shell, whichever it is: the variables go by `env`."""
     equipment = _equipment(action, hands)
-    given = _variables(equipment, hands)
+    given = _variables(action, equipment, hands)
     env = ("env", *(f"{name}={value}" for name, value in given.items())) if given else ()
     return shlex.join((*env, *equipment.argv))
 

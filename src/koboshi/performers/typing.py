@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from koboshi.adapters.pasted import bare
 from koboshi.core.events import Ending, Source
 from koboshi.core.readings import Status
 
@@ -125,8 +126,24 @@ async def _take_back(hands: Hands, text: str) -> None:
 async def send(action: Send, hands: Hands) -> Outcome:
     """Type and submit a message."""
     hands.at_place(action.run)
+    if _of_reload(action) and _has_come(action, hands, await hands.look()):
+        return done("was told already")
     hands.touch(action.key)
     return await submit(hands, action.text, at_once=action.at_once)
+
+
+def _of_reload(action: Send) -> bool:
+    """Whether it tells a run why it is there: it must come, and must not come twice."""
+    return action.about.startswith("reload")
+
+
+def _has_come(action: Send, hands: Hands, glance: Glance) -> bool:
+    """Whether its first line, which no other message has, was submitted before."""
+    first = bare(action.text.partition("\n")[0])
+    if first in bare(glance.reading.draft):
+        return False
+    written = "".join(line.decode(errors="replace") for line in hands.transcript())
+    return first in bare(glance.seen.text) or first in bare(written)
 
 
 async def checkpoint(action: Checkpoint, hands: Hands) -> Outcome:
@@ -207,7 +224,9 @@ def typed_text(action: Send | Checkpoint | Load, hands: Hands) -> str:
 def _judge(action: Send | Checkpoint | Load, hands: Hands, glance: Glance) -> Outcome:
     lines, adapter = glance.reading.lines, hands.adapter
     if action.kind == "send":
-        return done("in doubt; taken as sent")
+        if not _of_reload(action) or _has_come(action, hands, glance):  # type: ignore[arg-type]
+            return done("in doubt; taken as sent")
+        return skipped("in doubt; it has not come, so it is sent again")
     name: str = action.name  # type: ignore[union-attr]
     if adapter.hands_over:
         return _judge_note(action, hands, glance)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.errors import UnknownRule
 
-from . import context, idle, limits, messages, prompts, refresh, runs, timebox
+from . import context, idle, limits, messages, prompts, refresh, reload, runs, timebox
 from . import errors as failures
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ BUILTIN: tuple[Rule, ...] = (
     runs.start_held_up,
     runs.run_ended_as_meant,
     runs.status_unknown,
+    reload.reload_asked,
+    reload.reload_not_told,
+    reload.reload_stuck,
     prompts.question_open_to_policy,
     prompts.question_waits_for_person,
     messages.message_waiting,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def refresh_for(view: View, why: str) -> tuple[Action, ...]:
     """The refresh to propose, unless one is under way or saving has failed too often."""
-    blocked = view.refresh is not None or view.tally.unsaved >= view.settings.tries_max
+    blocked = view.restarting or view.tally.unsaved >= view.settings.tries_max
     if blocked or view.status is Status.GONE:
         return ()
     return (Refresh(run=view.run.number, nth=view.tally.refreshes + 1, why=why),)

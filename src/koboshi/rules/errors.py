@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _failed(view: View) -> bool:
-    return view.status is Status.FAILED and view.refresh is None
+    return view.status is Status.FAILED and not view.restarting
 
 
 @rule("ERR001", "turn-failed", Severity.P1)

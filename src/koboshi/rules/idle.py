@@ -18,7 +18,7 @@ _AT_PROMPT = (Status.IDLE, Status.FAILED, Status.LIMITED)
 
 
 def _idle(view: View) -> bool:
-    return view.status is Status.IDLE and view.refresh is None
+    return view.status is Status.IDLE and not view.restarting
 
 
 @rule("IDL001", "idle-too-long", Severity.P1)

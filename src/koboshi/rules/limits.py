@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def _open(view: View) -> Window | None:
     """The limit in force, unless a refresh has the floor."""
-    return view.window if view.status is Status.LIMITED and view.refresh is None else None
+    return view.window if view.status is Status.LIMITED and not view.restarting else None
 
 
 @rule("LIM001", "limit-reached", Severity.P1)

@@ -29,7 +29,7 @@ def message_waiting(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     ## Safety
     Safe. The words are a person's own; a half-typed line in the box holds them up.
     """
-    if not view.outbox or view.refresh is not None or view.run.exit is not None:
+    if not view.outbox or view.restarting or view.run.exit is not None:
         return None
     message = view.outbox[0]
     if view.status is not Status.IDLE and not (message.at_once and view.status is Status.WORKING):

@@ -22,7 +22,7 @@ def _crashed(view: View) -> bool:
     return (
         view.status is Status.GONE
         and run.number > 0
-        and not (meant or view.wanted or view.refresh or view.halted)
+        and not (meant or view.wanted or view.restarting or view.halted)
     )
 
 
@@ -131,7 +131,7 @@ def restart_budget_spent(view: View, now: Moment) -> Proposal | None:
     ## Safety
     Safe. It tells a person and ends automatic restarts until `acknowledge`.
     """
-    down = _crashed(view) or (view.status is Status.GONE and view.refresh is not None)
+    down = _crashed(view) or (view.status is Status.GONE and view.restarting)
     if not down or view.given_up or not view.budget_spent(now):
         return None
     used = f"{view.restarts_in_period(now)} restarts in {view.settings.period:g} s"
@@ -162,7 +162,7 @@ def run_ended_as_meant(view: View, now: Moment) -> Proposal | None:  # noqa: ARG
         view.status is not Status.GONE
         or exit_ is None
         or not exit_.meant
-        or view.refresh
+        or view.restarting
         or view.wanted
     ):
         return None

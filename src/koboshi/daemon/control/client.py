@@ -28,7 +28,18 @@ ANSWERS, STARTS = 10.0, 20.0
 KNOCK = 0.02
 #: Variables that belong to where the daemon was started from, and not to it: a daemon started from
 #: inside an agent must not end with that agent, nor one started in a pane believe it lives there.
-NOT_OURS = ("KOBOSHI_RUN", "TMUX", "TMUX_PANE", "STY", "LINES", "COLUMNS")
+NOT_OURS = (
+    "KOBOSHI_RUN",
+    "KOBOSHI_AGENT",
+    "KOBOSHI_RUN_NUMBER",
+    "KOBOSHI_HOOK_SOCKET",
+    "KOBOSHI_HOOK_SPOOL",
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+    "LINES",
+    "COLUMNS",
+)
 
 
 class Refused(KoboshiError):

@@ -29,6 +29,16 @@ class SendArgs(msgspec.Struct, forbid_unknown_fields=True):
     wait: float = 0.0
 
 
+class ReloadArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`reload`."""
+
+    name: str
+    reason: str = ""
+    context: str = ""
+    fresh: bool = False
+    run: int = 0  #: of the shell that asks; 0: a person's
+
+
 class ModeArgs(msgspec.Struct, forbid_unknown_fields=True):
     """`mode`."""
 

@@ -31,7 +31,7 @@ from koboshi.store.roster import Entry
 
 from . import report
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
-from .requests import ModeArgs, NameArgs, OrderArgs, SendArgs, StopArgs
+from .requests import ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
 
 if TYPE_CHECKING:
     from koboshi.core.engine import World
@@ -73,6 +73,7 @@ class Verbs:
             "watch": self.watch,
             "send": self.send,
             "stop": self.stop,
+            "reload": self.reload,
             "order": self.order,
             "mode": self.mode,
             "release": self.release,
@@ -259,6 +260,29 @@ class Verbs:
         if said["outcome"] == "done":
             await _seen_ended(ward)
         return said
+
+    async def reload(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Restart an agent; nothing is waited for: who asks is mostly the agent itself."""
+        asked = _as(ReloadArgs, args)
+        ward, world = await self._up(asked.name)
+        view, now = world.view, (await ward.taken_up(5.0)).runtime.now()
+        if asked.run not in (0, view.run.number):
+            raise InputError(
+                f"run {asked.run} of {asked.name} is over: run {view.run.number} is up"
+            )
+        if view.budget_spent(now):
+            used = f"{view.restarts_in_period(now)} restarts in {view.settings.period / 60:g} min"
+            hint = f"a person forgives them with 'koboshi ack {asked.name}'"
+            raise KoboshiError(f"{asked.name} is not restarted: {used}", hint=hint)
+        order = OrderGiven(
+            order=Order.RELOAD,
+            by="agent" if asked.run else "person",
+            text=asked.reason,
+            note=asked.context,
+            fresh=asked.fresh,
+        )
+        ward.order(order)
+        return _brief(ward)
 
     # -- terminals -----------------------------------------------------------------------------
 

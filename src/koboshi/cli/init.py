@@ -1,0 +1,40 @@
+"""`koboshi init`: set up a project, or undo that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+_EPILOG = """\b
+Examples:
+  koboshi init
+  koboshi init ~/api
+  koboshi init --remove
+
+\b
+Exit codes: 0 fine · 2 a file cannot be merged into, or is outside of the project
+4 a file cannot be written
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("project", default=".", type=click.Path(path_type=Path))
+@click.option("--remove", is_flag=True, help="Take exactly that away again.")
+def init(*, project: Path, remove: bool) -> None:
+    """Set up PROJECT: hooks, the `/reload` command, a koboshi.toml, entries in .gitignore.
+
+    What is there stays as it is, to the byte. The hooks do nothing while koboshi does not run.
+    """
+    from koboshi.errors import InputError
+    from koboshi.store.project import carry_out, plan
+
+    from .printing import plain, say
+
+    root = project.expanduser().absolute()
+    if not root.is_dir():
+        raise InputError(f"{root}: expected a folder")
+    changes = plan(root, remove=remove)
+    carry_out(root, changes)
+    for change in changes:
+        say(plain(f"{change.word:<10} {change.path.relative_to(root)}"))

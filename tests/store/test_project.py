@@ -1,0 +1,184 @@
+"""`koboshi init`: merged in, twice is once, and taken away to the byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from koboshi.adapters.claude import install
+from koboshi.adapters.claude.equip import EVENTS
+from koboshi.store import project
+from tests.cli.journals import run
+
+GROUP = {"hooks": [{"type": "command", "command": "echo hi"}]}
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=6,
+)
+HOOKS = st.dictionaries(
+    st.sampled_from(EVENTS) | st.just("Other"), st.lists(st.just(GROUP), max_size=2), max_size=4
+)
+
+
+@st.composite
+def settings(draw: st.DrawFn) -> str:
+    """A settings file as a person may have it, in any layout."""
+    value: dict[str, Any] = draw(st.dictionaries(st.text(max_size=5), VALUES, max_size=3))
+    value.pop("hooks", None)
+    if draw(st.booleans()):
+        value["hooks"] = draw(HOOKS)
+    keys = draw(st.permutations(list(value)))
+    indent = draw(st.sampled_from([None, 0, 2, "\t"]))
+    text = json.dumps({k: value[k] for k in keys}, indent=indent, ensure_ascii=draw(st.booleans()))
+    return (
+        draw(st.sampled_from(["", "\n", "  "])) + text + draw(st.sampled_from(["", "\n", "\r\n"]))
+    )
+
+
+@given(settings())
+def test_settings_lose_nothing_and_come_back_to_the_byte(text: str) -> None:
+    """Every hook of a person stays, ours is there once, and removing undoes it exactly."""
+    merged = install.merged(text)
+    before, after = json.loads(text), json.loads(merged)
+
+    assert install.merged(merged) == merged
+    assert install.removed(merged) == text
+    assert install.removed(text) == text
+    for event in EVENTS:
+        groups = after["hooks"][event]
+        assert [g for g in groups if install.MARK not in str(g)] == before.get("hooks", {}).get(
+            event, []
+        )
+        assert sum(install.MARK in str(g) for g in groups) == 1
+    assert {k: v for k, v in after.items() if k != "hooks"} == {
+        k: v for k, v in before.items() if k != "hooks"
+    }
+
+
+@given(settings())
+def test_a_file_that_was_formatted_since_is_cleaned_by_value(text: str) -> None:
+    """Prettier was there: the layout is lost, the content is not."""
+    formatted = json.dumps(json.loads(install.merged(text)), indent=4)
+    left = install.removed(formatted)
+
+    assert left is not None
+    assert install.MARK not in left
+    before, after = json.loads(text), json.loads(left)
+    full = {k: v for k, v in before.get("hooks", {}).items() if v}
+    assert after.get("hooks", {}) == full
+
+
+@given(st.none() | st.text(alphabet="ab/#\n\r ", max_size=20))
+def test_gitignore_comes_back_to_the_byte(text: str | None) -> None:
+    """Also where its last line has no end, where it is empty, and where there is none."""
+    put = project.ignoring(text)
+
+    assert project.ignoring(put) == put
+    assert project.not_ignoring(put) == text
+    assert project.not_ignoring(text) == text
+    assert ".claude/self-reborn/" in put.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ('{\n "a": 1,\n}', 3, "expected JSON"),
+        ("[]", 1, "a JSON object"),
+        ('{\n"hooks": []}', 2, "an object under 'hooks'"),
+        ('{"hooks":\n\n{"Stop": 3}}', 3, "a list under 'Stop'"),
+        ("", 1, "expected JSON"),
+        ("[" * 100_000, 1, "less deeply nested"),
+    ],
+)
+def test_what_cannot_be_merged_into_is_refused_with_its_line(
+    tmp_path: Path, text: str, line: int, words: str
+) -> None:
+    """And nothing at all is written."""
+    file = tmp_path / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(text)
+    ran = run("init", str(tmp_path))
+
+    assert ran.code == 2
+    assert f"settings.json, line {line}: " in ran.err
+    assert words in ran.err
+    assert file.read_text() == text
+    assert [p.name for p in tmp_path.iterdir()] == [".claude"]
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """All files, by path."""
+    return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize(
+    "own", [{}, {".gitignore": "x", "a.txt": "b", ".claude/settings.json": "{}"}]
+)
+def test_a_project_is_set_up_and_cleared(tmp_path: Path, own: dict[str, str]) -> None:
+    """Twice changes nothing; removed, every byte and folder is as before."""
+    for name, text in own.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    before = tree(tmp_path)
+    first = run("init", str(tmp_path))
+    made = tree(tmp_path)
+    second = run("init", str(tmp_path))
+
+    assert (first.code, second.code) == (0, 0)
+    assert set(made) >= set(project.EDITS)
+    assert tree(tmp_path) == made
+    assert set(second.out.split()[::2]) == {"unchanged"}
+    assert b"# context_max = 70.0" in made["koboshi.toml"]
+    assert run("init", "--remove", str(tmp_path)).code == 0
+    assert tree(tmp_path) == before
+    assert (tmp_path / ".claude").exists() is bool(own)
+
+
+def test_what_a_person_changed_is_left(tmp_path: Path) -> None:
+    """An edited koboshi.toml is no longer ours."""
+    run("init", str(tmp_path))
+    (tmp_path / "koboshi.toml").write_text("context_max = 50\n")
+    run("init", "--remove", str(tmp_path))
+
+    assert tree(tmp_path) == {"koboshi.toml": b"context_max = 50\n"}
+
+
+def test_nothing_is_written_through_a_link_out_of_the_project(tmp_path: Path) -> None:
+    """`.claude` of a project may be a link to the user's own."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / ".claude").symlink_to(tmp_path / "home")
+    ran = run("init", str(tmp_path / "p"))
+
+    assert ran.code == 2
+    assert "outside of the project" in ran.err
+    assert list((tmp_path / "home").iterdir()) == []
+
+
+@pytest.mark.parametrize("shim", [None, "sh -c 'cat > \"$OUT\"'"])
+def test_the_hook_does_nothing_unless_koboshi_says_how(tmp_path: Path, shim: str | None) -> None:
+    """Exit code 0, no output, and no wait."""
+    out = tmp_path / "out"
+    env = {"PATH": os.environ["PATH"], "OUT": str(out)}
+    if shim is not None:
+        env["KOBOSHI_HOOK_SHIM"] = shim
+    ran = subprocess.run(
+        ["/bin/sh", "-c", install.COMMAND],
+        env=env,
+        input=b"{}",
+        capture_output=True,
+        check=False,
+        timeout=20,
+    )
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    assert (out.read_bytes() if out.exists() else None) == (b"{}" if shim else None)
