@@ -8,7 +8,7 @@ wording of its own. A file that somebody formatted since is read and written ane
 from __future__ import annotations
 
 import json
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
 from .equip import EVENTS, TIMEOUT
