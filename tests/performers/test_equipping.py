@@ -83,7 +83,10 @@ def test_a_run_starts_with_its_equipment_or_without(
     assert launches[0].env["KOBOSHI_RUN_NUMBER"] == "2"
     assert launches[1].argv == ("claude", "--resume", "s2")
     assert [launch.base for launch in launches] == [{"X": "1"}, {"X": "1"}]
-    assert "KOBOSHI_RUN_NUMBER" not in launches[1].env
+    said = launches[1].env
+    assert (said["KOBOSHI_AGENT"], said["KOBOSHI_RUN_NUMBER"]) == ("a", "3")
+    assert said["KOBOSHI_STATE"] == str(tmp_path.parent)
+    assert ("KOBOSHI_HOOK_SHIM" in launches[0].env, "KOBOSHI_HOOK_SHIM" in said) == (False, True)
     [told] = [record for record in caplog.records if "not equipped" in record.message]
     assert (told.agent, told.run) == ("a", 3)  # type: ignore[attr-defined]
 

@@ -37,6 +37,7 @@ from koboshi.core.view import (
     Message,
     Question,
     Refreshing,
+    Reloading,
     Run,
     Sight,
     Stage,
@@ -45,6 +46,7 @@ from koboshi.core.view import (
     Window,
 )
 from koboshi.rules import BUILTIN, find
+from koboshi.rules.reload import words
 from tests.core.worlds import CONTEXT, permission
 
 #: 2026-10-26 08:00:00 UTC, 10,000 seconds into the supervision.
@@ -66,6 +68,7 @@ def view(status: Status = Status.IDLE, *, since: float = 9_900.0, **parts: objec
 
 
 GONE = view(Status.GONE, run=DEAD)
+ASKED = Reloading(nth=2, run=3, reason="new tools", note="at step 3", session="s3")
 WAITING = permission(
     "",
     kind=PromptKind.LIMIT,
@@ -352,6 +355,35 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             view(outbox=(HELLO,), refresh=Refreshing(nth=1, why="w", stage=Stage.SAVING)),
             view(run=LEFT, outbox=(HELLO,)),
         ],
+    ),
+    "RLD001": (
+        view(Status.WORKING, reload=ASKED),
+        Stop(run=3, about="reload2.0", ordered=True, asked=True),
+        [
+            view(),
+            view(reload=replace(ASKED, run=2)),
+            view(Status.WORKING, reload=ASKED, restarts=(NOW.at - 1.0,) * 5),
+            view(Status.WORKING, reload=replace(ASKED, tries=3)),
+            view(Status.WORKING, reload=ASKED, given_up=True),
+        ],
+    ),
+    "RLD002": (
+        view(reload=replace(ASKED, run=2)),
+        Send(run=3, text=words(ASKED, 3), about="reload2.0", ordered=True),
+        [
+            view(),
+            view(reload=ASKED),
+            view(Status.WORKING, reload=replace(ASKED, run=2)),
+            view(Status.ASKING, reload=replace(ASKED, run=2)),
+            view(run=LEFT, reload=replace(ASKED, run=2)),
+        ],
+    ),
+    "RLD003": (
+        view(reload=replace(ASKED, run=2, tries=3)),
+        Escalate(
+            about="3.reload2.3.0", text="a1 asked for a restart (new tools) and was not told why"
+        ),
+        [view(), view(reload=ASKED), GONE],
     ),
 }  # fmt: skip
 

@@ -44,7 +44,7 @@ VERBS: dict[str, Verb] = {
         "mode": "Say how much koboshi may do to an agent.",
         "pause": "Keep looking at an agent, touch nothing.",
         "record": "Write an agent's screen into a folder, as a case for a test.",
-        "reload": "Restart an agent and tell it why; agents call it about themselves.",
+        "reload": "Restart an agent and tell it why; agents call it themselves.",
         "release": "Look after an agent no more; it goes on.",
         "replay": "Decide a journal again and show what would differ.",
         "resume": "End a pause.",

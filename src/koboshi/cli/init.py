@@ -13,7 +13,7 @@ Examples:
   koboshi init --remove
 
 \b
-Exit codes: 0 fine · 2 a file cannot be merged into, or is outside of the project
+Exit codes: 0 fine · 2 a file cannot be merged into, or is outside the project
 4 a file cannot be written
 """
 

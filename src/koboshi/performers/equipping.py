@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -74,6 +75,18 @@ def identity(run: int, hands: Hands) -> dict[str, str]:
         "KOBOSHI_AGENT": hands.agent,
         "KOBOSHI_RUN_NUMBER": str(run),
         "KOBOSHI_STATE": str(gear.state),
+    }
+
+
+def reach(hands: Hands) -> dict[str, str]:
+    """By what hooks of the project (`koboshi init`) reach us."""
+    gear = hands.program.gear
+    if gear is None:
+        return {}
+    return {
+        "KOBOSHI_HOOK_SHIM": shlex.join(SHIM),
+        "KOBOSHI_HOOK_SOCKET": str(gear.socket),
+        "KOBOSHI_HOOK_SPOOL": str(gear.spool),
     }
 
 

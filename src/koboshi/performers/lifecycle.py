@@ -14,7 +14,7 @@ from koboshi.core.readings import Status
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Launch
 
-from .equipping import equipped, identity, lay_out
+from .equipping import equipped, identity, lay_out, reach
 from .hands import Skipped, done, failed, skipped
 from .typing import SHOWS, finish_typing, ready, submit
 
@@ -149,7 +149,9 @@ def _equipment(action: Start, hands: Hands) -> Equipment:
 def _variables(action: Start, equipment: Equipment, hands: Hands) -> dict[str, str]:
     """What every agent gets: a shell inside it has to find who looks after it."""
     own = hands.adapter.env(hands.program.argv)
-    return {**own, **identity(action.run, hands), **equipment.env}
+    # A run with hooks of its own is not asked twice; one without may have the project's.
+    heard = {} if equipment.files else reach(hands)
+    return {**own, **identity(action.run, hands), **heard, **equipment.env}
 
 
 def _command(action: Start, hands: Hands) -> str:
