@@ -56,7 +56,12 @@ def lay(top: Path, tree: dict[bytes, object]) -> None:
     for name in on_disk(top).keys() - {b".gitattributes", b".gitignore"}:
         (top / os.fsdecode(name)).unlink()
     for folder in sorted(top.rglob("*"), reverse=True):
-        if folder.is_dir() and ".git" not in folder.parts and not any(folder.iterdir()):
+        if (
+            folder.is_dir()
+            and not folder.is_symlink()
+            and ".git" not in folder.parts
+            and not any(folder.iterdir())
+        ):
             folder.rmdir()
     for name, what in tree.items():
         path = top / os.fsdecode(name)

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from koboshi.store.snapshots import Snapshot, aside, list_snapshots, snapshot_for, take
+from koboshi.store.snapshots import Skipped, Snapshot, aside, list_snapshots, snapshot_for, take
 from koboshi.store.snapshots.desk import PREFIX
 from tests.conftest import need
 from tests.store.repositories import Repo
@@ -234,7 +234,7 @@ def _living(pid: Path) -> list[psutil.Process]:
 def test_a_disk_that_does_not_answer_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The thread may hang for ever: nobody waits for it, not even at the end of the program."""
     hang = threading.Event()
-    monkeypatch.setattr(aside, "take", lambda *_, **__: hang.wait(60.0))
+    monkeypatch.setattr(aside, "take", lambda *_, **__: Skipped(reason=str(hang.wait(60.0))))
     monkeypatch.setattr(aside, "_GRACE", 0.0)
     began = time.monotonic()
     said = tell(Path(), patience=0.2)

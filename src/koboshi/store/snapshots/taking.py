@@ -199,6 +199,7 @@ def _commit(desk: Desk, agent: str, name: str, tree: str, left: list[str]) -> Sn
             feed=text.encode(errors="backslashreplace"),
             more={**_IDENTITY, **dates},
         ).out.decode().strip()  # fmt: skip
+        desk.keep()
         try:
             desk.refs("update-ref", "--stdin", "-z", feed=f"create {ref}\0{commit}\0".encode())
         except GitError as refused:
