@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from .actions import Mode
 from .arbiter import resolve
 from .events import (
     ActionFinished,
     HookRead,
-    Order,
     OrderGiven,
     Origin,
     PersonTyped,
@@ -28,6 +26,7 @@ from .events import (
     TasksRead,
     Ticked,
 )
+from .orders import ordered
 from .outcomes import charged, finished
 from .readings import Status, added, ran_between
 from .signals import told, with_clue, with_context, without
@@ -38,9 +37,7 @@ from .view import (
     Clue,
     Exit,
     Fault,
-    Message,
     Question,
-    Reloading,
     Run,
     Sight,
     Stage,
@@ -83,7 +80,7 @@ def fold(view: View, event: Event) -> View:
         case PersonTyped():
             after = evolve(view, person_at=now.at)
         case OrderGiven():
-            after = _ordered(view, body)
+            after = ordered(view, body)
         case SupervisorStarted():
             # What was seen before the supervisor died may be old by now: look again first.
             # Nobody watched until now: whatever stands there may have moved meanwhile.
@@ -351,65 +348,3 @@ def _restart_after_exit(view: View) -> View:
     if over or (refresh.stage is Stage.LOADING and meant):
         return evolve(view, refresh=None)
     return evolve(view, refresh=evolve(refresh, stage=Stage.STARTING, tries=0))
-
-
-# -- people -----------------------------------------------------------------------------------
-
-
-def _ordered(view: View, body: OrderGiven) -> View:
-    match body.order:
-        case Order.START:
-            down = view.run.number == 0 or view.run.exit is not None
-            return evolve(view, wanted=down, halted=None)
-        case Order.STOP | Order.KILL:
-            tally = evolve(view.tally, orders=view.tally.orders + 1)
-            after = evolve(view, halted=body.order, wanted=False, refresh=None, tally=tally)
-            return evolve(after, outbox=(), reload=None)
-        case Order.SEND:
-            nth = view.tally.messages + 1
-            message = Message(nth=nth, text=body.text, at_once=body.at_once)
-            tally = evolve(view.tally, messages=nth)
-            return evolve(view, outbox=(*view.outbox, message), tally=tally)
-        case Order.MODE:
-            mode = Mode.__members__.get(body.text.upper(), view.settings.mode)
-            return evolve(view, settings=evolve(view.settings, mode=mode))
-        case Order.RELOAD:
-            return _reload(view, body)
-        case Order.RELEASE:
-            return view
-        case Order.PAUSE:
-            return evolve(view, paused=True)
-        case Order.RESUME:
-            return evolve(view, paused=False)
-        case Order.ACKNOWLEDGE:
-            settled = view.tally.settled + 1
-            # `starts` stays: it is part of a key, and a key that was used is used.
-            tally = evolve(view.tally, crashes=0, nudges=0, failures=0, held=0)
-            tally = evolve(tally, cures=0, hangs=0, interrupts=0, misses=0)
-            tally = evolve(tally, unsaved=0, settled=settled)
-            # A refresh that ran out of tries is the person's now; it would hold every rule up.
-            stuck = view.refresh is not None and view.refresh.tries >= view.settings.tries_max
-            refresh = None if stuck else view.refresh
-            reload = view.reload and evolve(view.reload, tries=0)
-            after = evolve(view, given_up=False, restarts=(), tally=tally, refresh=refresh)
-            return evolve(after, reload=reload, faults=())
-    assert_never(body.order)
-
-
-def _reload(view: View, body: OrderGiven) -> View:
-    """Asked again before the next run was told: what was said first is told, too."""
-    run, old, tally = view.run, view.reload, view.tally
-    if run.number == 0 or view.halted is not None:
-        return view
-    nth = old.nth if old is not None and old.run == run.number else tally.reloads + 1
-    reload = Reloading(
-        nth=nth,
-        run=run.number,
-        reason="; ".join(filter(None, (old.reason if old else "", body.text))),
-        note="\n\n".join(filter(None, (old.note if old else "", body.note))),
-        session="" if body.fresh else run.session,
-    )
-    exit_ = run.exit and evolve(run.exit, meant=True)
-    # The agent asked for it: it is not one more crash, and what came before is forgiven.
-    tally = evolve(tally, crashes=0, reloads=nth)
-    return evolve(view, reload=reload, refresh=None, tally=tally, run=evolve(run, exit=exit_))

@@ -98,17 +98,20 @@ class Supervisor:
         reads_plain = getattr(adapter, "reads_plain", False)
         self._glance = getattr(host, "glance", None) if reads_plain else None
         self._styled = 0
-        self.hands = Hands(
-            agent=world.view.context.agent,
-            adapter=adapter,
+        self.hands = self._made_hands(host, program, announce)
+
+    def _made_hands(self, host: Host, program: Program, announce: Callable[[str], None]) -> Hands:
+        return Hands(
+            agent=self.world.view.context.agent,
+            adapter=self._adapter,
             host=host,
             program=program,
-            now=runtime.now,
-            sleep=runtime.sleep,
+            now=self.runtime.now,
+            sleep=self.runtime.sleep,
             mark=self._mark,
             tell=self.take,
             announce=announce,
-            scale=runtime.scale,
+            scale=self.runtime.scale,
             view=lambda: self.world.view,
         )
 

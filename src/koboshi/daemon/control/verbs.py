@@ -21,8 +21,8 @@ import msgspec
 from koboshi._version import __version__
 from koboshi.adapters.registry import program_type
 from koboshi.config.variables import relevant
-from koboshi.core.actions import Send, Start, Stop
-from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven
+from koboshi.core.actions import Send, Stop
+from koboshi.core.events import ActionFinished, Order, OrderGiven
 from koboshi.daemon.settling import checked, configured
 from koboshi.errors import InputError, KoboshiError
 from koboshi.store.paths import check_name
@@ -31,22 +31,18 @@ from koboshi.store.roster import Entry
 
 from . import report
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
+from .following import brief, raise_failed_start, runs, seen_ended, watched
 from .requests import ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
 
 if TYPE_CHECKING:
     from koboshi.core.engine import World
     from koboshi.core.events import Event
-    from koboshi.core.view import View
     from koboshi.daemon.house import House
     from koboshi.daemon.wards import Ward
     from koboshi.hosts.base import Place
 
-#: Seconds: the longest a caller may wait for what came of an order.
-LONGEST_WAIT = 600.0
 #: Seconds that `ls` waits for agents whose journals are still being read.
 TAKEN_UP = 3.0
-#: Seconds from the end of an agent until it is known as ended, too.
-KNOWN = 5.0
 #: Seconds an agent may take to be started.
 STARTS = 30.0
 #: Orders that need no more than a word.
@@ -92,7 +88,7 @@ class Verbs:
             "version": __version__,
             "since": self._since,
             "agents": len(house.wards),
-            "running": sum(map(_runs, house.wards.values())),
+            "running": sum(map(runs, house.wards.values())),
             "state": str(house.state),
         }
 
@@ -113,7 +109,7 @@ class Verbs:
         found = []
         for entry in self._house.roster.entries():
             ward = wards.get(entry.agent)
-            found.append(_brief(ward) if ward else report.brief(entry, None, None, "released"))
+            found.append(brief(ward) if ward else report.brief(entry, None, None, "released"))
         return found
 
     async def status(self, args: dict[str, Any]) -> dict[str, Any]:
@@ -184,7 +180,7 @@ class Verbs:
         notes = await checked(entry)
         ward = await self._house.watch(entry, asked.target, asked.socket)
         await ward.taken_up(30.0)
-        return {**_brief(ward), "notes": notes}
+        return {**brief(ward), "notes": notes}
 
     async def config(self, args: dict[str, Any]) -> dict[str, Any]:
         """What is set for an agent, where each value comes from, and which are in force."""
@@ -215,12 +211,12 @@ class Verbs:
         ward = self._house.ward(asked.name)
         await ward.taken_up(5.0)
         ward.order(OrderGiven(order=order, by="person"))
-        return _brief(ward)
+        return brief(ward)
 
     async def mode(self, args: dict[str, Any]) -> dict[str, Any]:
         """How much koboshi may do."""
         asked = _as(ModeArgs, args)
-        return _brief(await self._house.mode(asked.name, mode_of(asked.mode)))
+        return brief(await self._house.mode(asked.name, mode_of(asked.mode)))
 
     async def send(self, args: dict[str, Any]) -> dict[str, Any]:
         """Have a message typed; what came of it, or what it waits for."""
@@ -237,7 +233,7 @@ class Verbs:
             return body.outcome.ending.value if body.action.about == about else None
 
         order = OrderGiven(order=Order.SEND, by="person", text=asked.text, at_once=asked.at_once)
-        return await _watched(ward, order, sent, asked.wait)
+        return await watched(ward, order, sent, asked.wait)
 
     async def stop(self, args: dict[str, Any]) -> dict[str, Any]:
         """End an agent and all it started."""
@@ -247,7 +243,7 @@ class Verbs:
         run = supervisor.world.view.run
         if run.number == 0 or run.exit is not None:
             ward.order(OrderGiven(order=Order.STOP, by="person"))
-            return {**_brief(ward), "outcome": "was-ended", "why": ""}
+            return {**brief(ward), "outcome": "was-ended", "why": ""}
 
         def stopped(event: Event) -> str | None:
             body = event.body
@@ -256,9 +252,9 @@ class Verbs:
             return body.outcome.ending.value if body.action.ordered else None
 
         order = Order.KILL if asked.force else Order.STOP
-        said = await _watched(ward, OrderGiven(order=order, by="person"), stopped, asked.wait)
+        said = await watched(ward, OrderGiven(order=order, by="person"), stopped, asked.wait)
         if said["outcome"] == "done":
-            await _seen_ended(ward)
+            await seen_ended(ward)
         return said
 
     async def reload(self, args: dict[str, Any]) -> dict[str, Any]:
@@ -282,7 +278,7 @@ class Verbs:
             fresh=asked.fresh,
         )
         ward.order(order)
-        return _brief(ward)
+        return brief(ward)
 
     # -- terminals -----------------------------------------------------------------------------
 
@@ -314,8 +310,8 @@ class Verbs:
                     while ward.world is not None and ward.world.view.wanted:
                         await queue.get()
         if ward.world is not None:
-            _raise_failed_start(ward.world.view)
-        return _brief(ward)
+            raise_failed_start(ward.world.view)
+        return brief(ward)
 
     async def _up(self, name: str) -> tuple[Ward, World]:
         ward = self._house.ward(name)
@@ -355,49 +351,3 @@ class Verbs:
 
 def _as(kind: type[Any], args: dict[str, Any]) -> Any:  # noqa: ANN401 - the kind asked for
     return msgspec.convert(args, type=kind)
-
-
-def _brief(ward: Ward) -> dict[str, Any]:
-    now = ward.supervisor.runtime.now() if ward.supervisor else None
-    return report.brief(ward.entry, ward.world, now, ward.trouble)
-
-
-def _raise_failed_start(view: View) -> None:
-    """The last start's own words, if it failed."""
-    for event in reversed(view.past):
-        body = event.body
-        if isinstance(body, ActionFinished) and isinstance(body.action, Start):
-            if body.outcome.ending is Ending.FAILED:
-                raise InputError(f"it could not be started: {body.outcome.why}")
-            return
-
-
-def _runs(ward: Ward) -> bool:
-    run = ward.world.view.run if ward.world is not None else None
-    return run is not None and run.number > 0 and run.exit is None
-
-
-async def _seen_ended(ward: Ward) -> None:
-    """Wait until its end is written down, so that whatever is asked next knows of it."""
-    async with ward.events() as queue:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(KNOWN):
-                while ward.world is not None and ward.world.view.run.exit is None:
-                    await queue.get()
-
-
-async def _watched(
-    ward: Ward, order: OrderGiven, over: Callable[[Event], str | None], wait: float
-) -> dict[str, Any]:
-    """Give an order and watch what comes of it for that long."""
-    async with ward.events() as queue:
-        ward.order(order)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(min(wait, LONGEST_WAIT)):
-                while True:
-                    event, _ = await queue.get()
-                    ending = over(event)
-                    if ending in ("done", "failed"):
-                        why = event.body.outcome.why  # type: ignore[union-attr]
-                        return {**_brief(ward), "outcome": ending, "why": why}
-    return {**_brief(ward), "outcome": "waiting", "why": ""}
