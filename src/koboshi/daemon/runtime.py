@@ -21,8 +21,9 @@ class Nudge:
 
     def give(self) -> None:
         """Wake the one who waits, at once."""
-        self._given = True
-        self.wake()
+        if not self._given:  # who is on the way up is not woken again: that would look like an end
+            self._given = True
+            self.wake()
 
     def given(self) -> bool:
         """Whether a nudge has not been taken yet."""

@@ -102,7 +102,9 @@ async def start(action: Start, hands: Hands) -> Outcome:
         if seen.alive:
             raise Skipped(f"run {place.run} is still alive")
         # A CLI says goodbye before it ends; decided on those words, a meant exit looks bad.
-        if action.origin is Origin.RESUMED and hands.adapter.clean_exit(seen.code, seen.signal):
+        # In a refresh that goes back to its session, it was we who meant it.
+        crashed = action.origin is Origin.RESUMED and hands.view().refresh is None
+        if crashed and hands.adapter.clean_exit(seen.code, seen.signal):
             raise Skipped(f"run {place.run} ended as meant")
     hands.touch(action.key)
     started = await hands.host.start(_launch(action, hands))
