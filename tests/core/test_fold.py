@@ -355,6 +355,25 @@ def test_every_body_has_a_wire_name() -> None:
     assert len(BODY_TYPES) == len(set(BODY_TYPES.values())) == 12
 
 
+def test_a_turn_that_fails_too_quickly_to_be_seen_is_another_failure() -> None:
+    """Said, and the same error stands there again, below something new; a look more is none."""
+    driver = running()
+    driver.see(reading(Status.WORKING))
+    driver.see(reading(Status.FAILED, error="401"))
+    driver.see_same()
+    once = (driver.view.tally.failures, len(driver.view.faults))
+
+    driver.finish(Send(run=1, text="continue", about="failed1.0.0"))
+    run, at = driver.view.run.number, driver.at + 1.0
+    again = reading(Status.FAILED, error="401", lines=("> continue", "401"))
+    driver.tell(ScreenRead(run=run, reading=again, digest="n", seen_at=at, work="other"))
+    driver.see_same()
+
+    assert once == (1, 1)
+    assert (driver.view.tally.failures, driver.view.tally.turns) == (2, 2)
+    assert [fault.code for fault in driver.view.faults] == ["401", "401"]
+
+
 # -- counters -------------------------------------------------------------------------------------
 
 

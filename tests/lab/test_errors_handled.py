@@ -38,7 +38,7 @@ QUICK = Settings(
     idle_after=5.0,
     save_every=0.0,
 )
-PATIENCE = 150.0
+PATIENCE = 100.0
 NOTE = "[[\\1\nThe parser is half done; next: the lexer.\n\\1]]"
 #: The newest version; what is done does not depend on it.
 PART = CLAUDE[-1]

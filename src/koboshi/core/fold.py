@@ -105,7 +105,7 @@ def _believe(view: View, now: Moment) -> View:
     old = view.belief
     status, objection = settle(old.status, claimed)
     reason = objection or reason
-    if status is old.status:
+    if status is old.status and not _failed_anew(view, status):
         if reason == old.reason and evidence == old.evidence:
             return view
         return evolve(view, belief=evolve(old, reason=reason, evidence=evidence))
@@ -114,7 +114,14 @@ def _believe(view: View, now: Moment) -> View:
     if status is Status.WORKING:
         return evolve(after, hung=False) if view.hung else after
     # An error that stands there before the first turn is one of the run before.
-    return _faulted(after, reason, now) if status is Status.FAILED and view.tally.turns else after
+    return _faulted(after, reason, now) if status is Status.FAILED and after.tally.turns else after
+
+
+def _failed_anew(view: View, status: Status) -> bool:
+    """Whether another turn has failed, too quickly to be seen at work: said, and answered so."""
+    if status is not Status.FAILED or view.refresh is not None:
+        return False
+    return view.belief.since < view.acted_at < view.sight.worked_at
 
 
 def _faulted(view: View, reason: str, now: Moment) -> View:
@@ -130,6 +137,9 @@ def _entered(view: View, status: Status, reason: str, now: Moment) -> Tally:
     tally, before = view.tally, view.belief.status
     if status is Status.WORKING:
         return evolve(tally, turns=tally.turns + 1, nudges=0, interrupts=0)
+    if status is Status.FAILED and before is Status.FAILED:
+        turns, failures = tally.turns + 1, tally.failures + 1
+        return evolve(tally, turns=turns, failures=failures, nudges=0)
     if status is Status.FAILED and tally.turns:
         return evolve(tally, failures=tally.failures + 1)
     # To save or to load is no turn of the work; an interrupted one did not end well.
