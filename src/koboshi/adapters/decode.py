@@ -51,7 +51,11 @@ def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
         seen.text.encode()
     except UnicodeEncodeError:  # half a surrogate pair, which the journal could not hold
         seen = replace(seen, text=seen.text.encode(errors="replace").decode())
-    return ScreenRead(run=run, reading=adapter.read(seen), digest=digest(seen), seen_at=seen.at)
+    reading = adapter.read(seen)
+    if reading.reason == "shell_prompt" and adapter.said_goodbye(seen):
+        # In a pane of a person's nobody knows the exit code; who was told to leave says goodbye.
+        return RunExited(run=run, meant=True)
+    return ScreenRead(run=run, reading=reading, digest=digest(seen), seen_at=seen.at)
 
 
 def _exited(adapter: Adapter, run: int, code: int | None, signal: int | None) -> RunExited:

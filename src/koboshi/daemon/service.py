@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import logging
 import os
 import signal
@@ -54,12 +55,21 @@ def _inode(path: Path) -> int | None:
         return None
 
 
+def _tell_tasks() -> None:
+    """Write into the log what each task waits for: for whoever wonders why nothing happens."""
+    for task in asyncio.all_tasks():
+        told = io.StringIO()
+        task.print_stack(file=told)
+        log.warning("asked by SIGUSR1", extra={"reason": told.getvalue()})
+
+
 async def serve(state: Path) -> None:
     """Look after everybody until told to leave."""
     leave = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, leave.set)
+    loop.add_signal_handler(signal.SIGUSR1, _tell_tasks)
     house = House(state)
     entrance = Door(door(state), Verbs(house, leave.set).table())
     await entrance.open()
