@@ -19,7 +19,7 @@ from koboshi.errors import KoboshiError
 from koboshi.store.paths import state_dir
 from koboshi.store.shelves import make_private
 
-from .control.client import door, log_path
+from .control.client import LOCK, door, log_path
 from .control.server import Door
 from .control.verbs import Verbs
 from .house import House
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("koboshi.daemon.service")  # `__main__` when it is run
 
-
-#: The file whose lock makes us the only one.
-LOCK = "daemon.lock"
 #: Seconds between two looks whether it is still there.
 LOOK = 5.0
 
