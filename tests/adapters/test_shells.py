@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from koboshi.adapters.decode import decode
 from koboshi.adapters.registry import adapter
-from koboshi.adapters.shells import line_is_empty
+from koboshi.adapters.shells import is_drawn_into, line_holds, line_is_empty
+from koboshi.core.events import RunExited, ScreenRead
 from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Status
 
@@ -99,3 +101,47 @@ def test_a_status_line_of_codex_is_no_prompt(row: str) -> None:
     seen = ScreenSeen(text=f"\n\n› Ask\n\n{row}\n", command="codex", title="proj", cols=100)
 
     assert adapter("codex").read(seen).status is Status.IDLE
+
+
+COMMAND = "env A=1 claude --permission-mode default --resume 0b5b0d1e --settings /x/y.json"
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        (f"out\n$ {COMMAND}\n", True),
+        (f"out\ndev@box:~$ {COMMAND[:30]}\n{COMMAND[30:60]}\n{COMMAND[60:]}\n\n", True),
+        (f"$ {COMMAND[:14]}\n{COMMAND[15:]}\n", True),  # broken at a blank, which is not shown
+        (f"$ git {COMMAND}\n", False),
+        (f"$ {COMMAND} x\n", False),
+        (f"out\n{COMMAND}\n", False),
+        ("$ \n", False),
+    ],
+)
+def test_a_command_that_the_terminal_broke_into_rows_is_one(text: str, *, held: bool) -> None:
+    """Our own is entered when it stands there alone."""
+    assert line_holds(ScreenSeen(text=text), COMMAND) is held
+
+
+def test_a_prompt_in_a_dead_frame_can_be_drawn_anew() -> None:
+    """By shells that edit their line; others would take the key for text."""
+    frame = f"● Hello\n{RULE}\n❯ Killed\nbash-5.2# {RULE}\n  ⏸ manual mode on · ? for shortcuts"
+
+    assert not line_is_empty(ScreenSeen(text=frame))
+    assert is_drawn_into(ScreenSeen(text=frame, command="-bash", cursor=(10, 3)))
+    assert not is_drawn_into(ScreenSeen(text=frame, command="dash", cursor=(10, 3)))
+    assert not is_drawn_into(ScreenSeen(text=frame, command="bash"))
+    begun = frame.replace("# ─", "# git sta─")
+    assert not is_drawn_into(ScreenSeen(text=begun, command="bash", cursor=(17, 3)))
+    below = f"{RULE}\n❯ \n{RULE}\n$ "
+    assert not is_drawn_into(ScreenSeen(text=below, command="bash", cursor=(2, 3)))
+
+
+@pytest.mark.parametrize("agent", FAREWELL)
+def test_an_exit_with_last_words_in_a_persons_pane_was_meant(agent: str) -> None:
+    """A person who left the agent does not want it back; a killed one says nothing."""
+    left = ScreenSeen(text=f"● Done.\n\n{FAREWELL[agent]}\ndev@box:~$ ", command="bash", run=1)
+    killed = ScreenSeen(text=f"{left.text}claude\n{RULE}\n❯ Killed\ndev@box:~$ ", command="bash")
+
+    assert decode(adapter(agent), left) == RunExited(run=1, meant=True)
+    assert isinstance(decode(adapter(agent), killed), ScreenRead)

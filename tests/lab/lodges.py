@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -62,7 +63,11 @@ class Lodge(Trial):
     def told(self, known: dict[str, Any]) -> str:
         """All that helps to understand a failure."""
         why = self.type("why", "a", "--all").stdout[-3000:]
-        log = (self.state / "daemon.log").read_text(encoding="utf-8")[-2000:]
+        daemon = self.daemon()
+        if daemon is not None:
+            daemon.send_signal(signal.SIGUSR1)
+            self.daemon()  # answers after it has told what it waits for
+        log = (self.state / "daemon.log").read_text(encoding="utf-8")[-9000:]
         return f"{json.dumps(known, indent=1)}\n{why}\n{log}\n{self.asked()}"
 
     def asked(self) -> list[str]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,10 +15,11 @@ import pytest
 
 from tests.conftest import AgentCli, need
 from tests.lab.homes import Room, furnish
-from tests.lab.lodges import Lodge
+from tests.lab.leftovers import LEFT, PAUSE
+from tests.lab.lodges import PATIENCE, Lodge, cmdline
 from tests.lab.model.server import Model
 from tests.lab.model.turns import hang, say
-from tests.lab.parts import Part
+from tests.lab.parts import CLAUDE, CODEX, GEMINI, OPENCODE, Part
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
@@ -92,8 +96,12 @@ def test_a_message_waits_behind_a_dialog(lodge: Lodge, part: Part, model: Model)
     assert lodge.heard("And then this.") == 1
 
 
-def test_a_killed_agent_comes_back_with_its_session(lodge: Lodge, model: Model) -> None:
+@pytest.mark.parametrize("part", [*CLAUDE, CODEX, GEMINI], ids=lambda part: part.key)
+def test_a_killed_agent_comes_back_with_its_session(
+    lodges: Lodges, part: Part, model: Model
+) -> None:
     """What was said before is told to the model with the next message."""
+    lodge = lodges(part)
     lodge.run()
     model.expect(say("The answer is forty-two."))
     lodge.say("send", "a", "What is the answer?")
@@ -108,6 +116,23 @@ def test_a_killed_agent_comes_back_with_its_session(lodge: Lodge, model: Model) 
 
     assert "What is the answer?" in body
     assert "The answer is forty-two." in body
+
+
+def test_a_session_that_nobody_told_is_begun_anew(lodges: Lodges, model: Model) -> None:
+    """OpenCode picks its session and writes it into no file that is read: it comes back fresh."""
+    lodge = lodges(OPENCODE)
+    lodge.run()
+    lodge.say("send", "a", "What is the answer?")
+    lodge.until_heard("What is the answer?")
+    lodge.until_status("a", "idle")
+    for process in lodge.processes():
+        process.kill()
+    known = lodge.until(
+        "a", lambda known: known["run"]["number"] == 2 and known["status"] == "idle"
+    )
+
+    assert known["run"]["origin"] == "fresh"
+    assert len(model.asked) == 1
 
 
 def test_a_daemon_that_is_killed_in_a_turn_types_nothing_twice(lodge: Lodge, model: Model) -> None:
@@ -175,3 +200,77 @@ def _stopped(lodge: Lodge) -> None:
     known = lodge.status("a")
     assert (known["status"], known["run"]["exit"]["meant"]) == ("gone", True), said
     assert "stopped" in lodge.say("ls")
+
+
+class Pane:
+    """A pane of a person's own tmux, with a shell in it."""
+
+    def __init__(self, lodge: Lodge) -> None:
+        self.lodge = lodge
+        self.socket = lodge.folder / "u"
+        self.tmux = ["tmux", "-S", str(self.socket), "-f", "/dev/null"]
+        env = {**lodge.home.env, "PS1": "$ ", "TERM": "xterm-256color"}
+        shell = "exec bash --norc --noprofile"
+        size = ("-x", "110", "-y", "36", "-c", str(lodge.home.cwd))
+        LEFT.sockets.add(self.socket)
+        self.do("new-session", "-d", "-s", "cc", *size, shell, env=env)
+
+    def do(self, *words: str, env: dict[str, str] | None = None) -> str:
+        """One tmux command."""
+        return subprocess.run(
+            [*self.tmux, *words], check=True, capture_output=True, text=True, env=env
+        ).stdout
+
+    def enter(self, line: str) -> None:
+        """A person types a line."""
+        self.do("send-keys", "-t", "cc", "-l", line)
+        self.do("send-keys", "-t", "cc", "Enter")
+
+    def until(self, text: str) -> None:
+        """Wait until the pane shows that."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in self.do("capture-pane", "-p", "-t", "cc"):
+            assert time.monotonic() < deadline, self.do("capture-pane", "-p", "-t", "cc")
+            time.sleep(PAUSE)
+
+
+@pytest.fixture
+def pane(lodges: Lodges) -> Iterator[Pane]:
+    """With Claude Code, not started."""
+    made = Pane(lodges(CLAUDE[1]))
+    yield made
+    made.do("kill-server")
+    made.socket.unlink(missing_ok=True)
+
+
+def test_a_pane_of_a_person_is_looked_after(pane: Pane) -> None:
+    """Status, a message, a crash, an exit by the person, a start by the person, a release."""
+    lodge = pane.lodge
+    command = shlex.join((str(lodge.home.program), *lodge.home.args))
+    pane.enter(command)
+    pane.until("? for shortcuts")
+    said = lodge.say("watch", "-S", str(pane.socket), "cc:0.0", "--name", "a")
+    lodge.until_status("a", "idle")
+
+    assert said == "a is looked after (claude, mode keep)\n"
+    assert lodge.say("send", "a", "Hello there.") == "a has it\n"
+    lodge.until_heard("Hello there.")
+    lodge.until_status("a", "idle")
+
+    [claude] = [each for each in lodge.processes() if "claude" in " ".join(cmdline(each))]
+    claude.kill()
+    lodge.until("a", lambda known: known["run"]["number"] == 2 and known["status"] == "idle")
+
+    pane.enter("/exit")
+    gone = lodge.until("a", lambda known: known["status"] == "gone")
+
+    assert gone["run"]["exit"] == {"code": None, "signal": None, "meant": True}
+    assert "stopped" in lodge.say("ls")
+    assert "exit code not known" in lodge.say("status", "a")
+    pane.enter(command)
+    again = lodge.until(
+        "a", lambda known: known["run"]["number"] == 3 and known["status"] == "idle"
+    )
+    assert again["run"]["origin"] == "first"
+    lodge.until("a", lambda known: {s["source"] for s in known["signals"]} >= {"registry"})
+    assert lodge.say("release", "a") == "a is on its own now\n"

@@ -121,6 +121,10 @@ class Adapter(Protocol):
         """Whether an exit with that status was meant by somebody."""
         ...
 
+    def said_goodbye(self, seen: ScreenSeen) -> bool:
+        """Whether the last words above a shell's prompt are those of a CLI that was told to go."""
+        ...
+
     def save_text(self, name: str) -> str:
         """What is typed to save the work under that name."""
         ...

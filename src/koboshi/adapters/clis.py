@@ -9,6 +9,7 @@ from . import starting
 from .equipment import Bare
 from .grammar import load, read_screen
 from .grammar.answers import keys_to_choose
+from .grammar.exits import said_goodbye
 from .pasted import holds
 
 if TYPE_CHECKING:
@@ -96,6 +97,10 @@ class CliAdapter(Bare):
     def clean_exit(self, code: int | None, signal: int | None) -> bool:
         """Whether the run was ended on purpose."""
         return signal is None and code in self.clean_codes
+
+    def said_goodbye(self, seen: ScreenSeen) -> bool:
+        """Whether it left with its last words, and no signal ended it."""
+        return said_goodbye(self._manifest, seen.text)
 
     def save_text(self, name: str) -> str:  # noqa: ARG002
         """Empty: it has no command of its own that saves."""

@@ -61,8 +61,12 @@ def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
         seen.text.encode()
     except UnicodeEncodeError:  # half a surrogate pair, which the journal could not hold
         seen = replace(seen, text=seen.text.encode(errors="replace").decode())
+    reading = adapter.read(seen)
+    if reading.reason == "shell_prompt" and adapter.said_goodbye(seen):
+        # In a pane of a person's nobody knows the exit code; who was told to leave says goodbye.
+        return RunExited(run=run, meant=True)
     return ScreenRead(
-        run=run, reading=adapter.read(seen), digest=digest(seen), seen_at=seen.at, work=work(seen)
+        run=run, reading=reading, digest=digest(seen), seen_at=seen.at, work=work(seen)
     )
 
 

@@ -18,7 +18,7 @@ from .story import Story
 
 if TYPE_CHECKING:
     from koboshi.core.events import SignalRead
-    from koboshi.core.observations import Signal
+    from koboshi.core.observations import ScreenSeen, Signal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +84,10 @@ class Bare:
     def holds(self, draft: str, text: str) -> bool:
         """Whether it is shown as it is."""
         return holds(draft, text)
+
+    def said_goodbye(self, seen: ScreenSeen) -> bool:  # noqa: ARG002
+        """Its last words are not known."""
+        return False
 
     def equip(self, argv: tuple[str, ...], kit: Kit) -> Equipment:  # noqa: ARG002
         """Nothing is added."""

@@ -16,6 +16,8 @@ Examples:
 Exit codes: 0 fine · 4 the daemon cannot be reached
 """
 _HEAD = ("NAME", "TYPE", "STATUS", "FOR", "RUN", "CONTEXT", "")
+#: Columns of a terminal below which what matters least is left out.
+NARROW = 60
 STATUS_COLOURS = {
     "working": "green",
     "idle": "cyan",
@@ -93,7 +95,7 @@ def note(each: dict[str, Any]) -> str:
         return f"{limit['kind']} limit{until}"
     if each.get("paused"):
         return "paused"
-    if each["status"] in ("unknown", "failed", "gone"):
+    if each["status"] in ("unknown", "failed", "gone") and _status(each) != "stopped":
         return str(each["reason"]).replace("_", " ")
     return ""
 
@@ -115,6 +117,8 @@ def _table(rows: list[tuple[str, ...]], statuses: list[str]) -> None:
     sizes = [max(map(width, column)) for column in zip(_HEAD, *cells, strict=True)]
     shown = [n for n in range(len(_HEAD)) if any(row[n] for row in cells)]
     room = columns()
+    if room is not None and room < NARROW:
+        shown = [n for n in shown if _HEAD[n] not in ("TYPE", "RUN")]  # the note says more
     for row, status in zip([_HEAD, *cells], ["", *statuses], strict=True):
         line = "  ".join(row[n] + " " * (sizes[n] - width(row[n])) for n in shown).rstrip()
         line = line if room is None else clip(line, room)

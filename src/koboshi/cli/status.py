@@ -51,12 +51,14 @@ def _facts(known: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if extra and extra != known["reason"].replace("_", " "):
         yield "", extra
     if "health" in known:
-        yield "health", ", ".join((known["health"]["level"], *known["health"]["reasons"]))
+        words = (known["health"]["level"], *known["health"]["reasons"])
+        yield "health", ", ".join(words).replace("_", " ")
     for line in known.get("evidence", ()):
         yield "evidence", line
     for signal in known.get("signals", ()):
         seen = f"{signal['source']} says {signal['status']}, {age(signal['age'])} ago"
-        yield "signal", f"{seen}: {signal['reason']}" if signal["reason"] else seen
+        reason = signal["reason"].replace("_", " ")
+        yield "signal", f"{seen}: {reason}" if reason else seen
     yield from _run_facts(known)
     if known.get("context") is not None:
         yield "context", f"{known['context']:.0f} % used"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import logging
 import os
 import signal
@@ -18,7 +19,7 @@ from koboshi.errors import KoboshiError
 from koboshi.store.paths import state_dir
 from koboshi.store.shelves import make_private
 
-from .control.client import door, log_path
+from .control.client import LOCK, door, log_path
 from .control.server import Door
 from .control.verbs import Verbs
 from .house import House
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("koboshi.daemon.service")  # `__main__` when it is run
 
-
-#: The file whose lock makes us the only one.
-LOCK = "daemon.lock"
 #: Seconds between two looks whether it is still there.
 LOOK = 5.0
 
@@ -54,12 +52,21 @@ def _inode(path: Path) -> int | None:
         return None
 
 
+def _tell_tasks() -> None:
+    """Write into the log what each task waits for: for whoever wonders why nothing happens."""
+    for task in asyncio.all_tasks():
+        told = io.StringIO()
+        task.print_stack(file=told)
+        log.warning("asked by SIGUSR1", extra={"reason": told.getvalue()})
+
+
 async def serve(state: Path) -> None:
     """Look after everybody until told to leave."""
     leave = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, leave.set)
+    loop.add_signal_handler(signal.SIGUSR1, _tell_tasks)
     house = House(state)
     entrance = Door(door(state), Verbs(house, leave.set).table())
     await entrance.open()

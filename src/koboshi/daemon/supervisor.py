@@ -195,7 +195,7 @@ class Supervisor:
         ours = self.hands.ours(seen, place)
         self._mind_person(ours)
         if self._up_again(ours, place):
-            self.found(place)
+            self.found(replace(place, pid=ours.pid))
         self.observe(ours)
 
     def _mind_person(self, seen: ScreenSeen) -> None:

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from koboshi.adapters.versions import printed_version
 from koboshi.adapters.words import find_program, shell_words
 
-#: Seconds that `--version` may take; Gemini CLI needs 2 on a busy machine.
-PATIENCE = 10.0
+#: Seconds that `--version` may take; Gemini CLI was seen to need more than 10 on a busy machine,
+#: and without its version it is not told its session, so that a crash could not be resumed.
+PATIENCE = 25.0
 _MOST_BYTES = 4096
 
 

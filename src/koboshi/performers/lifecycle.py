@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.equipment import Equipment
-from koboshi.adapters.shells import line_is_empty
+from koboshi.adapters.shells import is_drawn_into, line_holds, line_is_empty
 from koboshi.core.events import Ending, Origin, RunStarted
 from koboshi.core.readings import Status
 from koboshi.errors import HostError, PlaceGone
@@ -193,9 +193,15 @@ async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcom
     glance = await hands.fresh_look()
     if glance.reading.status in AT_WORK:
         # A person was quicker, or our own command took longer than we waited for it.
-        return _arrived(action, hands, replace(place, run=action.run), "is up again in its pane")
+        there = replace(place, run=action.run, pid=glance.seen.pid)
+        return _arrived(action, hands, there, "is up again in its pane")
     if glance.reading.status is not Status.GONE or glance.reading.reason != "shell_prompt":
         raise Skipped("no shell is in the foreground")
+    if not line_is_empty(glance.seen) and is_drawn_into(glance.seen):
+        # A killed agent leaves its frame, and the prompt stands in it: what is the frame's and
+        # what a person's shows when the shell draws its line anew.
+        await hands.keys(("C-l",))
+        glance = await hands.until(lambda g: line_is_empty(g.seen), SHOWS) or glance
     if not line_is_empty(glance.seen):
         raise Skipped("the shell's line is not empty")
     await hands.paste(_command(action, hands))
@@ -206,10 +212,7 @@ def _on_line(glance: Glance, command: str) -> bool:
     """Whether that command, and nothing else, stands behind the shell's prompt."""
     if glance.reading.status is not Status.GONE or glance.reading.reason != "shell_prompt":
         return False
-    text = glance.seen.text.rstrip()
-    return text.endswith(command) and line_is_empty(
-        replace(glance.seen, text=text.removesuffix(command))
-    )
+    return line_holds(glance.seen, command)
 
 
 async def _enter_command(action: Start, hands: Hands, place: Place) -> Outcome:
@@ -219,9 +222,11 @@ async def _enter_command(action: Start, hands: Hands, place: Place) -> Outcome:
     if not _on_line(await hands.patient_look(), command):
         return failed("the shell's line is not ours alone; not entered")
     await hands.keys(("Enter",))
-    if await hands.until(lambda g: not _ended(g), APPEARS) is None:
+    glance = await hands.until(lambda g: not _ended(g), APPEARS)
+    if glance is None:
         return failed("the command was typed and the agent did not appear")
-    return _arrived(action, hands, replace(place, run=action.run), "restarted in its pane")
+    there = replace(place, run=action.run, pid=glance.seen.pid)
+    return _arrived(action, hands, there, "restarted in its pane")
 
 
 async def settle_start(action: Start, hands: Hands) -> Outcome:
@@ -229,7 +234,7 @@ async def settle_start(action: Start, hands: Hands) -> Outcome:
     if hands.place is not None and not hands.place.own:
         glance = await hands.fresh_look()
         if not _ended(glance):
-            moved = replace(hands.place, run=action.run)
+            moved = replace(hands.place, run=action.run, pid=glance.seen.pid)
             return _arrived(action, hands, moved, "in doubt; found running")
         if _on_line(glance, _command(action, hands)):
             return await _enter_command(action, hands, hands.place)

@@ -67,6 +67,14 @@ def _gone_by_screen(manifest: Manifest, rows: list[str]) -> tuple[str, str] | No
     return ("shell_prompt", over) if over else None
 
 
+def said_goodbye(manifest: Manifest, text: str) -> bool:
+    """Whether the last rows are what the CLI says when it leaves, and a shell's prompt."""
+    tail = [row.rstrip() for row in text.split("\n") if row.strip()][-_TAIL:]
+    if any(_SIGNALLED.match(row) for row in tail):
+        return False
+    return first_match(manifest.sign("exit"), tail[-5:]) is not None
+
+
 def is_prompt(row: str) -> bool:
     """Whether the row is what a shell shows when it waits."""
     return _PROMPT.match(row) is not None

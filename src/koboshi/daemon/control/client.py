@@ -24,6 +24,8 @@ from koboshi.store.paths import socket_dir
 
 #: Seconds: for a daemon to answer the door, and for one to start.
 ANSWERS, STARTS = 10.0, 20.0
+#: The file whose lock makes a daemon the only one; it holds its pid.
+LOCK = "daemon.lock"
 #: Seconds between two knocks at the door of a daemon that is starting.
 KNOCK = 0.02
 #: Variables that belong to where the daemon was started from, and not to it: a daemon started from
@@ -66,16 +68,18 @@ def call(state: Path, verb: str, *, patience: float = ANSWERS, **args: Any) -> A
     connection = _knock(door(state))
     if connection is None:
         connection = _start(state)
-    return _ask(connection, verb, args, patience)
+    return _ask(state, connection, verb, args, patience)
 
 
 def call_running(state: Path, verb: str, *, patience: float = ANSWERS, **args: Any) -> Any:  # noqa: ANN401
     """Ask the daemon if there is one; None when there is none."""
     connection = _knock(door(state))
-    return None if connection is None else _ask(connection, verb, args, patience)
+    return None if connection is None else _ask(state, connection, verb, args, patience)
 
 
-def _ask(connection: socket.socket, verb: str, args: dict[str, Any], patience: float) -> Any:  # noqa: ANN401
+def _ask(
+    state: Path, connection: socket.socket, verb: str, args: dict[str, Any], patience: float
+) -> Any:  # noqa: ANN401
     with connection:
         connection.settimeout(patience)
         try:
@@ -84,7 +88,7 @@ def _ask(connection: socket.socket, verb: str, args: dict[str, Any], patience: f
         except TimeoutError:
             raise DaemonError(
                 f"the daemon did not answer within {patience:g} seconds",
-                hint="it may be stopped or overloaded: 'koboshi daemon status' names its pid",
+                hint=_frozen(state),
             ) from None
         except OSError as error:
             raise DaemonError(f"the daemon hung up: {error}", hint="its log says why") from error
@@ -92,6 +96,16 @@ def _ask(connection: socket.socket, verb: str, args: dict[str, Any], patience: f
         said = reply["error"]
         raise Refused(said["message"], hint=said["hint"], exit_code=said["code"])
     return reply["ok"]
+
+
+def _frozen(state: Path) -> str:
+    """What to do about a daemon that does not answer; it cannot be asked for its pid."""
+    try:
+        pid = int((state / LOCK).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return "it may be stopped or overloaded; its log says more"
+    return f"its pid is {pid}; 'kill -CONT {pid}' if it was stopped, 'kill -9 {pid}' if it hangs: \
+agents live on"
 
 
 def _line(connection: socket.socket) -> dict[str, Any]:
