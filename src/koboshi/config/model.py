@@ -109,12 +109,14 @@ class Values(BaseModel):
     """The time in which API errors are counted."""
     errors_max: Annotated[Count, Trust.FREE] = _DEFAULT.errors_max
     """API errors within `errors_window` before `on_error` says what to do."""
-    on_error: Annotated[dict[Code, Reaction], Trust.FREE] = Field(default_factory=dict)
+    on_error: Annotated[dict[Code, Reaction], Trust.FREE] = Field(
+        default_factory=lambda: dict(_DEFAULT.on_error)
+    )
     """What to do about an API error, by HTTP code (`"429"`) or class (`"5xx"`): `skip`, `retry`,
     `reset` or `safe-restart`. Tables of several places are put together code by code."""
     tasks: Text = _DEFAULT.tasks
     """The tasks file, from the agent's folder: complete, and the agent is ended; empty: none."""
-    calls_max: Annotated[Count, Trust.FREE] = _DEFAULT.calls_max
+    calls_max: Count = _DEFAULT.calls_max
     """Times the same tool call in a row before the agent is told; 0 is off."""
     save_text: Annotated[Text, LATER] = _DEFAULT.save_text
     """What is typed to have the work saved."""

@@ -177,8 +177,10 @@ def _resting(manifest: Manifest, frame: Frame, blocks: list[Block], notices: lis
             error=_error(found) if status is Status.FAILED else None,
         )
     ready = turns.first_match(manifest.sign("ready"), notices)
-    growing = turns.still_open(manifest, blocks, frame)
-    if growing and ready is None and not _title_rests(manifest, frame, notices):
+    # Last: whether an answer is one is asked of its style, which a look may have to fetch.
+    rests = ready is not None or _title_rests(manifest, frame, notices)
+    growing = "" if rests else turns.still_open(manifest, blocks, frame)
+    if growing:
         return Reading(
             status=Status.UNKNOWN, reason="answer_without_end", evidence=(growing.strip(),)
         )
