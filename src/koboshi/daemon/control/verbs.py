@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 #: Seconds: the longest a caller may wait for what came of an order.
 LONGEST_WAIT = 600.0
 #: Seconds that `ls` waits for agents whose journals are still being read.
-TAKEN_UP = 3.0
+TAKEN_UP = 5.0
 #: Seconds from the end of an agent until it is known as ended, too.
 KNOWN = 5.0
 #: Seconds an agent may take to be started.
@@ -120,7 +120,7 @@ class Verbs:
             await ward.taken_up(5.0)
         supervisor = ward.supervisor
         now = supervisor.runtime.now() if supervisor else None
-        return report.full(ward.entry, ward.world, now, ward.trouble)
+        return report.full(ward.entry, ward.world, now, _trouble(ward))
 
     async def screen(self, args: dict[str, Any]) -> dict[str, Any]:
         """One look at an agent's terminal, with secrets masked: it is meant to be shown."""
@@ -326,7 +326,13 @@ def _mode(word: str) -> str:
 
 def _brief(ward: Ward) -> dict[str, Any]:
     now = ward.supervisor.runtime.now() if ward.supervisor else None
-    return report.brief(ward.entry, ward.world, now, ward.trouble)
+    return report.brief(ward.entry, ward.world, now, _trouble(ward))
+
+
+def _trouble(ward: Ward) -> str:
+    """Why it is not looked after, or not as it should be."""
+    unwritten = ward.supervisor.journal_error if ward.supervisor else ""
+    return f"its journal cannot be written: {unwritten}" if unwritten else ward.trouble
 
 
 def _raise_failed_start(view: View) -> None:
