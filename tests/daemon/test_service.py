@@ -315,6 +315,26 @@ def test_what_was_known_is_listed_by_a_daemon_that_has_just_begun(koboshi: Trial
     assert koboshi.say("daemon", "stop") == "the daemon has left; agents still running: 0\n"
 
 
+def test_a_full_disk_is_told(koboshi: Trial) -> None:
+    """Nothing is done that cannot be written down, and everybody says why."""
+    koboshi.say("run", "-d", "--name", "a", "--as", "scripted", "--", *koboshi.script(IDLE))
+    koboshi.until_status("a", "idle")
+    daemon = koboshi.daemon()
+    assert daemon is not None
+    _, hard = daemon.rlimit(psutil.RLIMIT_FSIZE)
+    daemon.rlimit(psutil.RLIMIT_FSIZE, (1, hard))
+
+    sent = koboshi.type("send", "a", "--wait", "1", "hello")
+    stopped = koboshi.type("stop", "a", "--wait", "1")
+
+    assert (sent.returncode, "cannot be written" in sent.stderr) == (1, True)
+    assert (stopped.returncode, "cannot be written" in stopped.stderr) == (1, True)
+    assert "cannot be written" in koboshi.say("ls")
+    daemon.rlimit(psutil.RLIMIT_FSIZE, (hard, hard))
+    known = koboshi.until("a", lambda known: known["status"] == "gone")
+    assert (known["trouble"], known["run"]["exit"]["meant"]) == ("", True)
+
+
 def test_a_pane_of_no_server_is_a_sentence(koboshi: Trial) -> None:
     """With what to do."""
     ran = koboshi.type("watch", "-S", str(koboshi.folder / "nobody"), "cc:0.0")

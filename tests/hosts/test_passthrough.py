@@ -344,7 +344,7 @@ def test_a_program_that_ends_before_a_slow_terminal_has_shown_it_loses_nothing(
                 stage.person.read(on=False)
                 place = await stage.start("pour", "out", file.name)
                 await until(lambda: not runs(place.pid or 0))
-                assert stage.through._paused  # noqa: SLF001
+                await until(lambda: stage.through._paused)  # noqa: SLF001
                 closing = asyncio.ensure_future(stage.host.close())
                 await asyncio.sleep(0)
                 stage.person.read(on=True)

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -18,7 +19,7 @@ from tests.lab.homes import Room, furnish
 from tests.lab.leftovers import LEFT, PAUSE
 from tests.lab.lodges import PATIENCE, Lodge, cmdline
 from tests.lab.model.server import Model
-from tests.lab.model.turns import hang, say
+from tests.lab.model.turns import Hang, say
 from tests.lab.parts import CLAUDE, CODEX, GEMINI, OPENCODE, Part
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
@@ -138,7 +139,7 @@ def test_a_session_that_nobody_told_is_begun_anew(lodges: Lodges, model: Model) 
 def test_a_daemon_that_is_killed_in_a_turn_types_nothing_twice(lodge: Lodge, model: Model) -> None:
     """The next command starts another one, which takes the agent up as it is."""
     before = lodge.run()
-    model.expect(hang())
+    model.expect(replace(say("Worked."), trouble=Hang()))
     lodge.say("send", "a", "Work.")
     lodge.until_heard("Work.")
     lodge.until_status("a", "working")
@@ -147,7 +148,7 @@ def test_a_daemon_that_is_killed_in_a_turn_types_nothing_twice(lodge: Lodge, mod
     daemon.kill()
     daemon.wait()
 
-    assert "working" in lodge.say("ls")
+    assert lodge.home.cli in lodge.say("ls")
 
     after = lodge.until_status("a", "working")
     model.release()
@@ -157,7 +158,7 @@ def test_a_daemon_that_is_killed_in_a_turn_types_nothing_twice(lodge: Lodge, mod
     lodge.until_status("a", "idle")
 
     assert (after["run"]["pid"], after["run"]["number"]) == (before["run"]["pid"], 1)
-    assert [lodge.heard("Work."), lodge.heard("And now?")] == [1, 1]
+    assert [lodge.heard("Work."), lodge.heard("And now?")] == [1, 1], lodge.asked()
 
 
 def test_stop_ends_everything_and_start_brings_it_back(

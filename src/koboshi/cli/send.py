@@ -62,6 +62,8 @@ def send(*, name: str, text: tuple[str, ...], at_once: bool, wait: float) -> Non
     if came["outcome"] == "done":
         say(f"{name} has it")
     elif came["outcome"] == "waiting":
+        if came["trouble"]:
+            raise KoboshiError(f"not sent: {came['trouble']}", hint="'koboshi doctor' looks")
         say(f"{name} is {came['status']}; it goes in when {name} is at an empty prompt")
     else:
         raise KoboshiError(f"not sent: {came['why']}", hint=f"'koboshi attach {name}' shows it")

@@ -45,6 +45,6 @@ def stop(*, names: tuple[str, ...], force: bool, wait: float) -> None:
             how = "had ended already" if came["outcome"] == "was-ended" else came["why"]
             say(f"{name}: {how}")
         else:
-            left.append(f"{name} ({came['why'] or 'still ending'})")
+            left.append(f"{name} ({came['why'] or came['trouble'] or 'still ending'})")
     if left:
         raise KoboshiError(f"not ended: {', '.join(left)}", hint="'koboshi stop --force' kills it")

@@ -27,7 +27,13 @@ KNOWN = 5.0
 def brief(ward: Ward) -> dict[str, Any]:
     """One line of `ls` about it, as things stand."""
     now = ward.supervisor.runtime.now() if ward.supervisor else None
-    return report.brief(ward.entry, ward.world, now, ward.trouble)
+    return report.brief(ward.entry, ward.world, now, trouble(ward))
+
+
+def trouble(ward: Ward) -> str:
+    """Why it is not looked after, or not as it should be."""
+    unwritten = ward.supervisor.journal_error if ward.supervisor else ""
+    return f"its journal cannot be written: {unwritten}" if unwritten else ward.trouble
 
 
 def raise_failed_start(view: View) -> None:

@@ -127,7 +127,8 @@ class Door:
         except (msgspec.MsgspecError, ValueError, TimeoutError) as error:
             return _error(f"expected a request as a line of JSON: {error}", code=2)
         except OSError as error:
-            return _error(f"{error.filename or 'the machine'}: {error.strerror}", code=4)
+            where = error.filename or self._path.parent.parent
+            return _error(f"{where}: {error.strerror}", hint="'koboshi doctor' looks", code=4)
         except Exception as error:
             log.exception("a request failed")
             return _error(f"the daemon failed: {type(error).__name__}: {error}", code=1)

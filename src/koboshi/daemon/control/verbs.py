@@ -31,7 +31,7 @@ from koboshi.store.roster import Entry
 
 from . import report
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
-from .following import brief, raise_failed_start, runs, seen_ended, watched
+from .following import brief, raise_failed_start, runs, seen_ended, trouble, watched
 from .requests import ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from koboshi.hosts.base import Place
 
 #: Seconds that `ls` waits for agents whose journals are still being read.
-TAKEN_UP = 3.0
+TAKEN_UP = 5.0
 #: Seconds an agent may take to be started.
 STARTS = 30.0
 #: Orders that need no more than a word.
@@ -122,7 +122,7 @@ class Verbs:
             await ward.taken_up(5.0)
         supervisor = ward.supervisor
         now = supervisor.runtime.now() if supervisor else None
-        return report.full(ward.entry, ward.world, now, ward.trouble)
+        return report.full(ward.entry, ward.world, now, trouble(ward))
 
     async def screen(self, args: dict[str, Any]) -> dict[str, Any]:
         """One look at an agent's terminal, with secrets masked: it is meant to be shown."""
