@@ -112,7 +112,7 @@ def test_a_supervisor_that_is_frozen_or_dead_holds_nobody_up(
             with kept(host._server[1], tmp_path, *argv) as keeper:  # noqa: SLF001
                 (place,) = await host.find("kept")
                 await hung_up(host, told=told)
-                await until(lambda: (tmp_path / "seen").exists())
+                await until((tmp_path / "seen").exists)
                 os.kill(keeper.pid, blow)
                 await host.type(place, (Key(name="Enter"),))
                 await flooded(host, place, tmp_path)
