@@ -98,16 +98,12 @@ class RunExited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenRead:
-    """A look showed something new; `digest` tells two screens apart.
-
-    `work` tells them apart but for running clocks and spinners.
-    """
+    """A look showed something new; `digest` tells two screens apart."""
 
     run: int
     reading: Reading
     digest: str
     seen_at: float
-    work: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +113,6 @@ class ScreenSame:
     run: int
     digest: str
     seen_at: float
-    work: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,14 +146,6 @@ class SignalRead:
     context: ContextUse | None = None
     tokens: int = 0  #: in the context, where a share is not told
     window: int = 0  #: size of the context in tokens
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TasksRead:
-    """The tasks file was read; both 0 when it is missing or names no task."""
-
-    done: int
-    left: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +193,6 @@ Body = (
     | ScreenSame
     | HookRead
     | SignalRead
-    | TasksRead
     | PersonTyped
     | OrderGiven
     | ActionFinished
