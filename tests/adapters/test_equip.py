@@ -17,7 +17,7 @@ KIT = Kit(
     shim=("py", "-I", "hook.py"),
     folder="/gear/run-3",
     socket="/s",
-    cwd="/work",
+    cwd="/srv/app",
     around={"HOME": "/home/u"},
 )
 SHIM = "KOBOSHI_AGENT='a 1' KOBOSHI_RUN_NUMBER=3 KOBOSHI_HOOK_SOCKET=/s py -I hook.py"
@@ -27,9 +27,9 @@ def kit(**texts: Any) -> Kit:  # noqa: ANN401
     """The kit with files: `user`, `project`, `local` or `given`, as JSON."""
     paths = {
         "user": "/home/u/.claude/settings.json",
-        "project": "/work/.claude/settings.json",
-        "local": "/work/.claude/settings.local.json",
-        "given": "/work/mine.json",
+        "project": "/srv/app/.claude/settings.json",
+        "local": "/srv/app/.claude/settings.local.json",
+        "given": "/srv/app/mine.json",
     }
     files = {paths[name]: json.dumps(value) for name, value in texts.items()}
     return Kit(
@@ -69,7 +69,7 @@ def test_claude_gets_a_file_of_its_own() -> None:
     "argv",
     [
         ("claude", "--settings", "mine.json", "-c"),
-        ("claude", "--settings=/work/mine.json", "-c"),
+        ("claude", "--settings=/srv/app/mine.json", "-c"),
         ("claude", "--settings", '{"model": "x", "disableAgentView": false}', "-c"),
     ],
 )

@@ -53,8 +53,7 @@ def test_a_person_restarts_an_agent_in_its_turn(koboshi: Trial) -> None:
     assert time.monotonic() - asked < answered + 5.0
     assert after["run"]["session"] == before["run"]["session"]
     koboshi.until_status("a", "working")
-    shown = " ".join(koboshi.say("events", "a").split())
-    assert shown.count("You are back: run #2, restarted once.") >= 1
+    shown = koboshi.until_said("You are back: run #2, restarted once.", "events", "a")
     assert "person said: reload 'new tools'" in shown
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -228,24 +227,10 @@ def test_attach_shows_the_agent_and_detach_ends_that(koboshi: Trial) -> None:
     koboshi.until_status("a", "idle")
     assert koboshi.type("attach", "a").returncode == 4
 
-    here, there = pty.openpty()
-    command = [sys.executable, "-m", "koboshi", "attach", "a"]
-    environment = {**koboshi.environment, "TERM": "xterm-256color"}
-    client = subprocess.Popen(
-        command, env=environment, stdin=there, stdout=there, stderr=there, start_new_session=True
-    )
-    os.close(there)
-    try:
-        shown = b""
-        deadline = time.monotonic() + PATIENCE
-        while b"C-b d leaves" not in shown and time.monotonic() < deadline:
-            shown += os.read(here, 65536)
+    with koboshi.attached("a") as (client, _, shown):
         assert b"[koboshi a]" in shown
         assert koboshi.say("detach", "a") == "a goes on; 1 terminal detached\n"
         assert client.wait(PATIENCE) == 0
-    finally:
-        client.kill()
-        os.close(here)
     assert koboshi.until_status("a", "idle")["run"]["number"] == 1
 
 
@@ -401,25 +386,12 @@ def test_a_screen_is_recorded_as_a_case_with_secrets_masked(koboshi: Trial) -> N
     assert koboshi.type("record", "a", "--to", "case").returncode == 2
 
 
-@pytest.mark.xfail(
-    strict=False, reason="a key in the second in which a person attached may go unnoticed"
-)
 def test_a_person_at_the_keyboard_is_noticed_and_not_typed_over(koboshi: Trial) -> None:
     """In koboshi's own tmux the session tells when a person last pressed a key."""
     koboshi.say("run", "-d", "--name", "a", "--as", "scripted", "--", *koboshi.script(IDLE))
     koboshi.until_status("a", "idle")
     assert "person-typed" not in koboshi.say("events", "a")
-    here, there = pty.openpty()
-    command = [sys.executable, "-m", "koboshi", "attach", "a"]
-    environment = {**koboshi.environment, "TERM": "xterm-256color"}
-    client = subprocess.Popen(
-        command, env=environment, stdin=there, stdout=there, stderr=there, start_new_session=True
-    )
-    os.close(there)
-    try:
-        shown = b""
-        while b"C-b d leaves" not in shown:
-            shown += os.read(here, 65536)
+    with koboshi.attached("a") as (_, here, _):
         os.write(here, b"h")
         koboshi.until("a", lambda known: known["draft"] == "h")
         os.write(here, b"\x7f")
@@ -428,10 +400,6 @@ def test_a_person_at_the_keyboard_is_noticed_and_not_typed_over(koboshi: Trial) 
         assert "person-typed" in koboshi.say("events", "a")
         koboshi.until("a", lambda known: known["messages"] == 0)
         assert "a person is typing there" in koboshi.say("why", "a", "--all")
-    finally:
-        client.kill()
-        client.wait(PATIENCE)
-        os.close(here)
 
 
 def test_a_mode_is_changed_while_it_runs_and_outlives_the_daemon(koboshi: Trial) -> None:

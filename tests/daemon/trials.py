@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
@@ -72,6 +74,37 @@ class Trial:
     def until_status(self, name: str, word: str) -> dict[str, Any]:
         """Wait until an agent does that."""
         return self.until(name, lambda known: known["status"] == word)
+
+    def until_said(self, text: str, *words: str) -> str:
+        """Wait until a command prints that, however it is wrapped; all it printed."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in (shown := " ".join(self.say(*words).split())):
+            assert time.monotonic() < deadline, f"not said within {PATIENCE} s: {shown}"
+        return shown
+
+    @contextlib.contextmanager
+    def attached(self, name: str) -> Iterator[tuple[subprocess.Popen[bytes], int, bytes]]:
+        """`koboshi attach` in a terminal: the client, the person's end, and what it has drawn."""
+        here, there = pty.openpty()
+        client = subprocess.Popen(
+            [sys.executable, "-m", "koboshi", "attach", name],
+            env={**self.environment, "TERM": "xterm-256color"},
+            stdin=there,
+            stdout=there,
+            stderr=there,
+            start_new_session=True,
+        )
+        os.close(there)
+        try:
+            shown = b""
+            while b"C-b d leaves" not in shown:
+                assert select.select([here], [], [], PATIENCE)[0], f"nothing more after {shown!r}"
+                shown += os.read(here, 65536)
+            yield client, here, shown
+        finally:
+            client.kill()
+            client.wait(PATIENCE)
+            os.close(here)
 
     def daemon(self) -> psutil.Process | None:
         """The daemon, if one answers."""

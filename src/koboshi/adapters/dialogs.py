@@ -64,6 +64,8 @@ def read_dialog(manifest: Manifest, rows: Sequence[str]) -> DialogRead | str:
     )
     if kind in manifest.dialog.closed and not _is_closed(prompt):
         return "dialog_options_unknown"
+    if kind not in manifest.dialog.closed and _rows_of_another(manifest, texts):
+        return "dialog_torn"
     return DialogRead(prompt=prompt, top=top)
 
 
@@ -78,6 +80,18 @@ def _head(grammar: DialogGrammar, rows: Sequence[str], columns: int) -> tuple[st
         return None
     texts = [found["text"] if found else "" for found in subject]
     return title["text"], unwrap(texts, columns - 4, newline="\n").strip("\n")
+
+
+def _rows_of_another(manifest: Manifest, texts: Sequence[str]) -> bool:
+    """Whether the options are, one by one, those of a kind whose options are all known.
+
+    Under the head of a free question they come from the next frame: its rows below our title.
+    """
+    for kind in manifest.dialog.closed:
+        meanings = [_option(manifest, kind, i, text).meaning for i, text in enumerate(texts)]
+        if Meaning.OTHER not in meanings and Meaning.NO in meanings:
+            return True
+    return False
 
 
 def _is_closed(prompt: Prompt) -> bool:

@@ -52,7 +52,7 @@ FIELDS = (
     "cursor_x",
     "cursor_y",
     "session_activity",
-    "session_created",
+    "session_last_attached",
     "session_id",
     "@koboshi_agent",
     "pane_current_command",
@@ -85,10 +85,10 @@ class Pane:
         # The title comes last and takes the rest: an agent may put anything there.
         parts = line.split(SEPARATOR, len(FIELDS) - 1)
         if len(parts) < len(FIELDS) or not all(
-            part.isdecimal() for part in (parts[1], *parts[4:10])
+            part.isdecimal() for part in (parts[1], *parts[4:9])
         ):
             return None
-        pane_id, run, folder, dead, cols, rows, x, y, typed, created, session, *rest = parts
+        pane_id, run, folder, dead, cols, rows, x, y, typed, attached, session, *rest = parts
         agent, command, title = rest
         return cls(
             id=pane_id,
@@ -99,8 +99,8 @@ class Pane:
             cols=int(cols),
             rows=int(rows),
             cursor=(int(x), int(y)),
-            # A session counts its making as activity.
-            typed_at=int(typed) if int(typed) > int(created) else None,
+            # A session counts its making as activity; without a terminal nobody types.
+            typed_at=int(typed) if attached else None,
             tmux_session=session,
             command=command,
             title=title,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -10,6 +11,8 @@ from koboshi.core.observations import HookFired, StatusLineSeen
 
 #: Bytes of one line; the shim sends less.
 MOST = 1 << 20
+#: How a sender may fail us; its line is lost then, or waits in the spool.
+LOST = (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError)
 
 _decode = msgspec.json.Decoder().decode
 

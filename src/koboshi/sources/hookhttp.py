@@ -7,6 +7,7 @@ says nothing to the agent.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import re
 import secrets
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 
 from koboshi.core.observations import HookFired
 
-from .envelopes import MOST, object_of
+from .envelopes import LOST, MOST, object_of
 
 #: Seconds for a whole request.
 PATIENCE = 5.0
@@ -45,7 +46,7 @@ async def hook_http(take: Callable[[HookFired], None]) -> AsyncIterator[HookUrl]
     token = secrets.token_urlsafe(24)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
+        with contextlib.closing(writer), contextlib.suppress(*LOST):
             async with asyncio.timeout(PATIENCE):
                 status = await _answer(reader, token, take)
                 body = b"{}" if status == 200 else b""  # noqa: PLR2004 - HTTP
@@ -53,10 +54,6 @@ async def hook_http(take: Callable[[HookFired], None]) -> AsyncIterator[HookUrl]
                 close = f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
                 writer.write(head.encode() + close.encode() + body)
                 await writer.drain()
-        except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError):
-            pass  # hooks can be lost
-        finally:
-            writer.close()
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0, limit=HEAD)
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from koboshi.core.observations import HookFired, StatusLineSeen
 
-from .envelopes import MOST, unpack
+from .envelopes import LOST, MOST, unpack
 
 #: Seconds for a whole line; the shim has all of it when it connects.
 PATIENCE = 2.0
@@ -34,15 +34,11 @@ async def hook_socket(path: Path, agent: str, take: Take) -> AsyncIterator[bool]
     crowd = asyncio.Semaphore(CROWD)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
+        with contextlib.closing(writer), contextlib.suppress(*LOST):
             if crowd.locked():
                 return
             async with crowd, asyncio.timeout(PATIENCE):
                 await _answer(reader, writer, agent, take)
-        except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError):
-            pass  # its line is lost or goes to the spool
-        finally:
-            writer.close()
 
     _clear(path)
     # Nobody else may speak for the agent, not even between the two calls.
