@@ -95,6 +95,11 @@ class Values(BaseModel):
     period: Annotated[Seconds, Trust.MORE] = _DEFAULT.period
     """The time in which restarts are counted."""
 
+    keep_for: Seconds = _DEFAULT.keep_for
+    """Hand-over notes and snapshots that are older may be removed."""
+    keep_least: Tries = _DEFAULT.keep_least
+    """So many of each stay, however old; the newest and what a refresh still needs always do."""
+
     warn_context: Annotated[Percent, Trust.FREE, LATER] = _DEFAULT.warn_context
     """Percent of the context in use at which a person is told; 0 is off."""
     hang_after: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.hang_after

@@ -24,7 +24,7 @@ from koboshi.sources.senses import Senses
 from koboshi.store.manifests import adapter_in, config_dir
 from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import DiskShelf
-from koboshi.store.snapshots.aside import snapshot_for
+from koboshi.store.snapshots.aside import Retention, snapshot_for
 
 from .eyes import watch
 from .lock import agent_lock
@@ -138,7 +138,9 @@ async def _live(
 
     senses = _Senses(post, supervisor, gear)
     supervisor.hands.transcript = senses.last_lines
-    supervisor.hands.snapshot = lambda name: snapshot_for(post.program.cwd, post.agent, name)
+    keep = Retention(least=post.settings.keep_least, seconds=post.settings.keep_for)
+    cwd, agent = post.program.cwd, post.agent
+    supervisor.hands.snapshot = lambda name: snapshot_for(cwd, agent, name, keep=keep)
     async with hook_socket(gear.socket, post.agent, hooked):
         await watch(supervisor, enough=enough, senses=senses)
 
