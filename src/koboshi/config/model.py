@@ -95,6 +95,15 @@ class Values(BaseModel):
     period: Annotated[Seconds, Trust.MORE] = _DEFAULT.period
     """The time in which restarts are counted."""
 
+    log_dir: Text = _DEFAULT.log_dir
+    """The folder of the logs for people; `logs` in the state folder where none is given."""
+    monitor_log: Text = _DEFAULT.monitor_log
+    """The file for what was judged, why, and every key that was sent; `monitor_NAME.log` in
+    `log_dir` where none is given, `off` for none."""
+    pane_log: Text = _DEFAULT.pane_log
+    """The file for what the agent prints; `TYPE_NAME_YYYYMMDD.log` in `log_dir` where none is
+    given, `off` for none."""
+
     keep_for: Seconds = _DEFAULT.keep_for
     """Hand-over notes and snapshots that are older may be removed."""
     keep_least: Tries = _DEFAULT.keep_least

@@ -34,7 +34,7 @@ _NAMED = re.compile(
     (?P<value>[^\s"',;]{6,})"""
 )
 _TOKEN = re.compile("|".join(f"(?:{each})" for each in _TOKENS))
-_ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
+ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
 #: Variables whose value nobody else should see.
 _SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|credential|auth")
 #: A value shorter than this would be found everywhere.
@@ -52,11 +52,11 @@ def redact(
     text: str, *, secrets: Iterable[str] = (), names: Iterable[str] = (), cols: int = 0
 ) -> str:
     """The text with every secret masked; `names` are a user's, a machine's, a home's."""
-    units = [m for m in re.split(f"({_ESCAPE.pattern})", text) if m]
+    units = [m for m in re.split(f"({ESCAPE.pattern})", text) if m]
     chars: list[str] = []
     places: list[int] = []  # of each visible character in `chars`
     for unit in units:
-        if _ESCAPE.fullmatch(unit):
+        if ESCAPE.fullmatch(unit):
             chars.append(unit)
             continue
         for char in unit:
