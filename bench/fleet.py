@@ -25,6 +25,8 @@ from koboshi.core.view import View
 from koboshi.daemon.eyes import watch
 from koboshi.daemon.recover import reopen, take_over
 from koboshi.daemon.runtime import AsyncioRuntime
+from koboshi.daemon.scribe.pen import Pen
+from koboshi.daemon.scribe.scribe import Scribe, papers
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.hosts import panes
 from koboshi.hosts.tmux import TmuxHost
@@ -66,6 +68,7 @@ class Fleet:
     server: psutil.Process
     socket: str
     supervisors: list[Supervisor] = field(default_factory=list)
+    pen: Pen | None = None
     _eyes: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def recruit(self, name: str, state: Path, listen: Listen | None = None) -> Supervisor:
@@ -82,11 +85,13 @@ class Fleet:
                 program=Program(argv=SLEEPER, cwd=str(state)),
                 runtime=runtime,
                 announce=lambda _: None,
-                listen=listen,
+                listen=scribe.before(listen),
             )
 
-        shelf = DiskShelf(journal_dir(state, name))
+        folder = journal_dir(state, name)
+        shelf, scribe = DiskShelf(folder), self._scribe(name, folder.parent, state)
         supervisor, recovered = reopen(shelf, World(view=view, rules=BUILTIN), runtime, assemble)
+        scribe.attend(supervisor)
         await take_over(supervisor, recovered)
         supervisor.take(OrderGiven(order=Order.START, by="bench"))
         self._eyes.append(asyncio.create_task(watch(supervisor, enough=lambda _: False)))
@@ -97,12 +102,21 @@ class Fleet:
             await asyncio.sleep(0.01)
         raise NotMeasured("an agent did not start")
 
+    def _scribe(self, name: str, folder: Path, state: Path) -> Scribe:
+        """Its logs are written, as the daemon does it."""
+        self.pen = self.pen or Pen()
+        monitor, output = papers(name, "claude", Settings(), state=state, cwd=str(state))
+        return Scribe(self.pen, folder, monitor=monitor, output=output)
+
     async def dismiss(self) -> None:
         """No more eyes on them; the agents go on."""
         eyes, self._eyes = self._eyes, []
         for task in eyes:
             task.cancel()
         await asyncio.gather(*eyes, return_exceptions=True)
+        pen, self.pen = self.pen, None
+        if pen is not None:
+            await pen.close()
         await self.host.close()
 
     async def ttys(self) -> list[str]:

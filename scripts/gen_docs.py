@@ -196,8 +196,7 @@ def _configuration() -> str:
     ]
     rows = ["| variable | sets | a bare number is |", "|---|---|---|"]
     for variable, plain in PLAIN.items():
-        sets = f"`{plain.field}`" if plain.field else "nothing"
-        rows.append(f"| `{variable}` | {sets} | {_unit(plain)} |")
+        rows.append(f"| `{variable}` | `{plain.field}` | {_unit(plain)} |")
     rows.append("| `ON_ERR_400_ACTION` … `ON_ERR_5XX_ACTION` | `on_error` for that code | |")
     rows.append(
         "| `TARGET`, else `SESSION` | the TARGET of `koboshi watch` where none is given | |"
@@ -208,7 +207,7 @@ def _configuration() -> str:
 def _unit(plain: Plain) -> str:
     if plain.unit == "m":
         return "minutes"
-    if not plain.field or isinstance(getattr(Settings(), plain.field), str | int):
+    if isinstance(getattr(Settings(), plain.field), str | int):
         return ""
     return "seconds" if is_time(plain.field) else "percent"
 

@@ -33,6 +33,20 @@ def test_all_runs_of_a_night_are_listed_and_put_into_the_file(state: Path) -> No
     assert run("history", "sim").lines_of()[0].startswith("#1  ")
 
 
+def test_runs_that_the_journal_has_forgotten_are_listed_too(state: Path) -> None:
+    """From the file; what the journal knows goes over what stands there."""
+    file = state / "agents" / "sim" / "sessions.jsonl"
+    found = run("history", "sim", "--json").lines
+    older = {**found[0], "run": 0, "session": "s0", "sessions": ["s0"]}
+    wrong = {**found[0], "how": "nobody knows", "sessions": ["s0", *found[0]["sessions"]]}
+    file.write_text("".join(json.dumps(row) + "\n" for row in (older, wrong, "no run", 3)))
+
+    again = run("history", "sim", "--json").lines
+    assert again[0] == older
+    assert again[2:] == found[1:]
+    assert again[1] == {**found[0], "sessions": wrong["sessions"], "session": found[0]["session"]}
+
+
 def test_an_unknown_agent_is_a_sentence(state: Path) -> None:
     """With the names that are known."""
     ran = run("history", "nosuch")

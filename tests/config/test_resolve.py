@@ -262,11 +262,13 @@ def test_the_plain_names_mean_what_they_say(ask: Ask) -> None:
         START_CMD="claude",
         RESTART_CMD="claude -c",
         TASKS_PATH="tasks.md",
+        LOG_DIR="~/logs",
         PANE_LOG="/x",
+        MONITOR_LOG="off",
     )
 
     assert found.mistakes == ()
-    assert found.notes == ("PANE_LOG is ignored: nothing reads it",)
+    assert found.notes == ()
     assert found.settings == Settings(
         idle_after=300.0,
         send_cooldown=60.0,
@@ -283,6 +285,9 @@ def test_the_plain_names_mean_what_they_say(ask: Ask) -> None:
         start_command="claude",
         restart_command="claude -c",
         tasks_path="tasks.md",
+        log_dir="~/logs",
+        pane_log="/x",
+        monitor_log="off",
     )
 
 

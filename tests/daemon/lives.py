@@ -22,6 +22,7 @@ from koboshi.testing import FakeHost, FakeRuntime, MemoryShelf, ScriptedAgent
 
 if TYPE_CHECKING:
     from koboshi.core.engine import Decision
+    from koboshi.daemon.supervisor import Listen
     from koboshi.hosts.base import Keystroke
 
 SETTINGS = Settings(mode=Mode.AUTO, allow=("npm test",), idle_after=20.0, send_cooldown=5.0)
@@ -44,6 +45,7 @@ class Life:
         self.sent: list[str] = []
         self.announced: list[str] = []
         self.heard: list[Event] = []
+        self.on_heard: Listen = lambda *_: None
         self.supervisor: Supervisor | None = None
 
     def rise(self) -> Supervisor:
@@ -94,6 +96,7 @@ class Life:
         assert world.seq == event.seq
         assert all(d.cause == event.seq for d in decisions)
         self.heard.append(event)
+        self.on_heard(event, decisions, world)
 
     def _note(self, strokes: tuple[Keystroke, ...]) -> None:
         self.sent += [s.text if isinstance(s, Text) else s.name for s in strokes]

@@ -416,3 +416,29 @@ def test_a_mode_is_changed_while_it_runs_and_outlives_the_daemon(koboshi: Trial)
     assert koboshi.until_status("a", "idle")["run"]["number"] == 2
     koboshi.say("daemon", "restart")
     assert koboshi.until_status("a", "idle")["mode"] == "keep"
+
+
+def test_what_was_typed_and_printed_is_in_files_for_people(
+    koboshi: Trial, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the owner alone, whole when the daemon leaves, without the agent's own secrets."""
+    said = IDLE.replace("Ready.", "The password is swordfish.")
+    monkeypatch.setenv("MY_PASSWORD", "swordfish")
+    koboshi.say("run", "-d", "--name", "a", "--as", "scripted", "--", *koboshi.script(said))
+    koboshi.until_status("a", "idle")
+    koboshi.say("send", "a", "go on")
+    koboshi.until_said("send 'go on' to run 1 – done", "events", "a")
+    koboshi.until_status("a", "idle")
+    koboshi.say("daemon", "stop")
+
+    logs = koboshi.state / "logs"
+    [output] = logs.glob("scripted_a_*.log")
+    monitor = (logs / "monitor_a.log").read_text()
+    assert "typed: text 'go on'" in monitor
+    assert "typed: key Enter" in monitor
+    assert "MSG001" in monitor
+    assert "The password is xxxxxxxxx." in output.read_text()
+    assert "swordfish" not in monitor + output.read_text()
+    [run] = (koboshi.state / "agents" / "a" / "sessions.jsonl").read_text().splitlines()
+    assert (json.loads(run)["run"], json.loads(run)["ended"]) == (1, None)
+    assert [mode(path) for path in (logs, output)] == ["0o700", "0o600"]

@@ -130,6 +130,30 @@ def test_a_dead_server_means_gone_places_and_a_new_server(tmp_path: Path) -> Non
     asyncio.run(run())
 
 
+def test_folders_of_runs_whose_server_died_go_with_the_next_start(tmp_path: Path) -> None:
+    """Not those of other agents and of later runs, nor what is named otherwise."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            first = await host.start(launch("show"))
+            other = await host.start(launch("show", agent="other"))
+            await until_text(host, first, "pid=")
+            left = next((tmp_path / "runs").glob("doll-1-*"))
+            for name in ("doll-9-0123abcd", "doll-1", "doll-x-0123abcd"):
+                (tmp_path / "runs" / name).mkdir()
+            server = psutil.Process(int(tmux(host, "display-message", "-p", "#{pid}")))
+            server.kill()
+            await until(lambda: not lives(server))
+            pids = [place.pid for place in (first, other)]
+            await until(lambda: not any(psutil.pid_exists(pid) for pid in pids if pid))
+            await until(lambda: any(left.glob("status.json")))
+            await host.start(launch("show", run=2))
+            names = sorted(path.name[:-8] for path in (tmp_path / "runs").iterdir())
+            assert names == sorted(["", "doll-2-", "doll-9-", "doll-x-", "other-1-"])
+
+    asyncio.run(run())
+
+
 def test_a_look_at_the_moment_of_the_end_has_the_whole_screen(tmp_path: Path) -> None:
     """What the program wrote last is often the reason why it ended."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ import pytest
 from tests.daemon.trials import Trial, trial
 from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
-from tests.lab.model.turns import say
+from tests.lab.model.turns import Turn, call, say
 from tests.lab.parts import CLAUDE, Part
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
 #: Seconds for a whole restart, on a busy machine.
 PATIENCE = 120.0
+TOOL = "mcp__koboshi__restart_me"
 RELOAD = f"{sys.executable} -m koboshi reload"
 WORDS = '--reason "the new MCP server" --context "At step 3 of 7; the lexer is next."'
 FILES = (
@@ -50,7 +52,36 @@ def greetings(model: Model) -> list[str]:
 @pytest.mark.parametrize("how", ["--resume", "--fresh"])
 def test_the_agent_restarts_itself(part: Part, how: str, stages: Stages, model: Model) -> None:
     """From its Bash tool: ended, started, told once; resumed it knows what went before."""
-    restarts(part, f"{RELOAD} {how} {WORDS}", stages, model, fresh=how == "--fresh")
+    turn = part.shell(f"{RELOAD} {how} {WORDS}")
+    restarts(part, turn, stages, model, fresh=how == "--fresh")
+
+
+@pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.key)
+def test_the_agent_calls_the_tool(part: Part, stages: Stages, model: Model) -> None:
+    """`restart_me` of `koboshi mcp`, which the agent itself has started; it knows whose it is."""
+    words = {"reason": "the new MCP server", "context": "At step 3 of 7; the lexer is next."}
+    restarts(part, call(TOOL, **words), stages, model, fresh=False, tools=True)
+
+
+def served(cwd: Path) -> str:
+    """A file that tells Claude Code to start our server."""
+    server = {"command": sys.executable, "args": ["-m", "koboshi", "mcp"]}
+    path = cwd / "servers.json"
+    path.write_text(json.dumps({"mcpServers": {"koboshi": server}}))
+    return str(path)
+
+
+def until_serving(koboshi: Trial, model: Model) -> None:
+    """Wait until the model is told of the tool: servers come up beside the agent."""
+    deadline = time.monotonic() + PATIENCE
+    while not any(TOOL in json.dumps(r.body) for r in model.asked):
+        assert time.monotonic() < deadline, [r.told for r in model.asked]
+        asked = len(model.asked)
+        koboshi.say("send", "a1", "Ready?")
+        while len(model.asked) == asked:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        koboshi.until_status("a1", "idle")
 
 
 @pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.key)
@@ -60,25 +91,32 @@ def test_the_files_and_a_hangup_restart_it(part: Part, stages: Stages, model: Mo
     The tool call that hung up has failed in the resumed session, and nothing on the screen of
     2.1.325 says that the turn is over: the registry does.
     """
-    restarts(part, FILES, stages, model, fresh=False)
+    restarts(part, part.shell(FILES), stages, model, fresh=False)
 
 
-def restarts(part: Part, command: str, stages: Stages, model: Model, *, fresh: bool) -> None:
-    """The model calls that command; the whole restart is looked at."""
+def restarts(
+    part: Part, turn: Turn, stages: Stages, model: Model, *, fresh: bool, tools: bool = False
+) -> None:
+    """The model takes that turn; the whole restart is looked at."""
     stage = stages(part)
     rules = stage.home.cwd / ".claude" / "settings.json"
     rules.parent.mkdir(exist_ok=True)
-    rules.write_text(json.dumps({"permissions": {"allow": ["Bash"]}}))
+    rules.write_text(json.dumps({"permissions": {"allow": ["Bash", TOOL]}}))
     model.expect(
-        part.shell(command),
+        say("Not yet.", match="Ready[?]", times=-1),
+        replace(turn, match="Write the parser"),
         say("Going on with the lexer.", match="You are back"),
         say("Done.", times=-1),
     )
     with trial(Path(stage.home.folder) / "koboshi") as koboshi:
         koboshi.folder.mkdir()
         argv = ("--as", part.cli, "--name", "a1", "--", *stage.home.command())
+        if tools:
+            argv = (*argv, "--mcp-config", served(stage.home.cwd))
         koboshi.say("run", "-d", "--cwd", str(stage.home.cwd), *argv)
         first = koboshi.until_status("a1", "idle")
+        if tools:
+            until_serving(koboshi, model)
         koboshi.say("send", "a1", "Write the parser.")
         known = until_told(koboshi, model)
 

@@ -17,6 +17,7 @@ from koboshi.scripted.behaviour import (
     Hang,
     Limit,
     Print,
+    Reload,
     Retry,
     Work,
 )
@@ -323,6 +324,15 @@ def test_a_crash_leaves_its_last_frame() -> None:
     frame = desk.agent.screen()
     desk.send("hello").wait(100)
     assert (frame, "") == (desk.agent.screen(), desk.agent.draft)
+
+
+def test_a_restart_of_its_own_leaves_words_and_happens_once() -> None:
+    """It hangs up on itself; the next run goes on behind it."""
+    words = Reload(reason="new tools", context="at step 3")
+    desk = Desk(Work(seconds=5), words, Done()).send("go").wait(6)
+
+    assert (desk.agent.exit, desk.agent.last_words) == (Exit(code=129), words)
+    assert desk.agent.progress == 2
 
 
 def test_context_fills_up_to_a_refusal() -> None:

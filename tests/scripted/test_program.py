@@ -174,6 +174,21 @@ def is_status(status: Status) -> Callable[[Reading], bool]:
     return lambda reading: reading.status is status
 
 
+def test_the_words_for_the_next_run_are_in_the_project(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a supervisor looks for them, and before the program ends."""
+    (tmp_path / "night.toml").write_text('[[act]]\ndo = "reload"\nreason = "new"\ncontext = "3"\n')
+    monkeypatch.chdir(tmp_path)
+    pane = start("--session", "s1")
+    pane.until(is_status(Status.IDLE))
+    pane.send("go on\r")
+
+    assert pane.ended() == 129
+    left = tmp_path / ".claude" / "self-reborn"
+    assert [(left / name).read_text() for name in ("restart_reason", "context.md")] == ["new", "3"]
+
+
 def test_a_small_night_from_start_to_end(start: Start, tmp_path: Path) -> None:
     """Work, a question, a kill, a resume, a limit, the end, and the terminal as it was."""
     pane = start("--session", "s1")

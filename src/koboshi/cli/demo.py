@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from koboshi.demo.timeline import Entry
 
 _COLOURS = {
+    "agent": "cyan",
     "done": "green",
     "failed": "red",
     "kill -9": "red",

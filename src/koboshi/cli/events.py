@@ -122,8 +122,8 @@ def _first_day(start: float) -> str:
 def _print(event: Event, *, as_json: bool) -> None:
     from koboshi.store.wire import event_facts
 
+    from .colours import SEVERITY_COLOURS
     from .printing import clip, columns, paint, plain, say, to_json
-    from .wording import SEVERITY_COLOURS
 
     if as_json:
         say(to_json(event_facts(event)))
@@ -135,8 +135,9 @@ def _print(event: Event, *, as_json: bool) -> None:
 
 def _words(event: Event, room: int | None) -> str:
     """A narrow page has no room for the date and the type; the words say it too."""
+    from koboshi.store.wording import event_words
+
     from .printing import clock, day
-    from .wording import event_words
 
     head, words = f"{event.id} {event.severity.value}", event_words(event.body)
     if room is not None and room < _NARROW:

@@ -41,6 +41,7 @@ VERBS: dict[str, Verb] = {
         "init": "Set up a project for koboshi, or undo that.",
         "inspect": "Say what a screen shows.",
         "ls": "List the agents and what each is doing.",
+        "mcp": "Serve the tool restart_me to an agent.",
         "mode": "Say how much koboshi may do to an agent.",
         "pause": "Keep looking at an agent, touch nothing.",
         "record": "Write an agent's screen into a folder, as a case for a test.",

@@ -26,18 +26,20 @@ Exit codes: 0 fine · 2 no such agent · 3 the journal cannot be used
 def history(*, name: str, as_json: bool) -> None:
     """List the runs of the agent NAME: session, beginning, end, and why it ended.
 
-    All of it comes from the journal. The same lines are put into `sessions.jsonl` beside it.
+    All of it comes from the journal, and, for runs that it has forgotten, from `sessions.jsonl`
+    beside it, which the daemon keeps. The same lines are put there.
     """
     from koboshi.store.history import follow
     from koboshi.store.paths import known_journal_dir, state_dir
     from koboshi.store.queries import with_context
-    from koboshi.store.sessions import renew, runs
+    from koboshi.store.sessions import remembered, renew, runs
     from koboshi.store.tail import tail
 
     from .printing import plain, say, to_json
 
     folder = known_journal_dir(state_dir(), name)
-    found = tuple(runs(with_context(follow(tail(folder, None, since=""), ()))))
+    told = with_context(follow(tail(folder, None, since=""), ()))
+    found = runs(told, remembered(folder.parent))
     renew(folder.parent, found)
     for past in found:
         say(to_json(past.facts()) if as_json else plain(_row(past)))

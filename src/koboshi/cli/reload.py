@@ -40,26 +40,33 @@ def reload(
     The command returns at once, and the run ends a moment later, whatever it is doing. The next run
     is told once why it is there: the reason, the context, and how often it was restarted.
     """
-    from koboshi.daemon.control.client import call
     from koboshi.errors import InputError
-    from koboshi.store.paths import state_dir
 
     from .printing import say
 
     if context is not None and context_file is not None:
         raise InputError("expected --context or --context-file, not both")
+    words = _read(context_file) if context_file else context or ""
+    say(ask(name, reason=reason, context=words, fresh=fresh))
+
+
+def ask(name: str | None, *, reason: str, context: str, fresh: bool) -> str:
+    """Have that agent, or the one around us, restarted; what to tell whoever asked."""
+    from koboshi.daemon.control.client import call
+    from koboshi.store.paths import state_dir
+
     agent, run = who(name)
     known = call(
         state_dir(),
         "reload",
         name=agent,
         run=run,
-        reason=" ".join(plain(reason, LONGEST_REASON, "--reason").split()),
-        context=plain(_read(context_file) if context_file else context or "", LONGEST_CONTEXT),
+        reason=" ".join(plain(reason, LONGEST_REASON, "the reason").split()),
+        context=plain(context, LONGEST_CONTEXT, "the context"),
         fresh=fresh,
     )
     number = known["run"]["number"]
-    say(f"{agent}: run {number} ends now; the next one is told why. End your turn here.")
+    return f"{agent}: run {number} ends now; the next one is told why. End your turn here."
 
 
 def who(name: str | None) -> tuple[str, int]:
@@ -76,14 +83,14 @@ def who(name: str | None) -> tuple[str, int]:
     return name or around, int(number) if inside and number.isascii() and number.isdigit() else 0
 
 
-def plain(text: str, longest: int, option: str = "the context") -> str:
+def plain(text: str, longest: int, what: str) -> str:
     """The text, fit to be typed: no control characters but line ends and tabs."""
     from koboshi.errors import InputError
 
     kept = "".join(c for c in text if c in "\n\t" or c.isprintable()).strip()
     if len(kept) > longest:
         raise InputError(
-            f"expected at most {longest} characters in {option}, not {len(kept)}",
+            f"expected at most {longest} characters in {what}, not {len(kept)}",
             hint="put them into a file and say its name",
         )
     return kept

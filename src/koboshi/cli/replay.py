@@ -80,8 +80,9 @@ def _count(number: int, noun: str) -> str:
 
 
 def _words(each: Difference, room: int) -> str:
+    from koboshi.store.wording import event_words
+
     from .printing import clock, labelled, paint, plain, wrap
-    from .wording import event_words
 
     either = each.recorded or each.now
     rule = f"{either.finding.code} {either.finding.name}" if either else ""
@@ -95,7 +96,7 @@ def _words(each: Difference, room: int) -> str:
 
 
 def _decision(decision: Decision | None) -> str:
-    from .wording import action_words, verdict_words
+    from koboshi.store.wording import action_words, verdict_words
 
     if decision is None:
         return "no such decision"

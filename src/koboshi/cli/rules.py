@@ -69,8 +69,8 @@ def read_page(page: str) -> tuple[str, dict[str, str]]:
 
 
 def _entry(rule: Rule, room: int) -> Iterator[str]:
+    from .colours import SEVERITY_COLOURS
     from .printing import paint, wrap
-    from .wording import SEVERITY_COLOURS
 
     summary, _ = read_page(rule.page)
     head = f"{rule.code} {rule.severity.value} {rule.name}"

@@ -83,8 +83,9 @@ def _tell(story: Story) -> None:
 
 
 def _event_words(event: Event, belief: Belief, room: int) -> str:
+    from koboshi.store.wording import event_words
+
     from .printing import clock, labelled, plain
-    from .wording import event_words
 
     words = plain(f"{event.id} {event_words(event.body)}")
     rows = [labelled(clock(event.now.utc), words, room, indent=0)]
@@ -94,8 +95,10 @@ def _event_words(event: Event, belief: Belief, room: int) -> str:
 
 
 def _chain_words(chain: Chain, room: int) -> str:
+    from koboshi.store.wording import action_words, event_words, verdict_words
+
+    from .colours import SEVERITY_COLOURS
     from .printing import clock, labelled, paint, plain, wrap
-    from .wording import SEVERITY_COLOURS, action_words, event_words, verdict_words
 
     finding, verdict = chain.decision.finding, chain.decision.verdict
     head = f"{clock(chain.decision.now.utc)} {finding.code} {finding.name}"

@@ -99,6 +99,20 @@ class Values(BaseModel):
     period: Annotated[Seconds, Trust.MORE] = _DEFAULT.period
     """The time in which restarts are counted."""
 
+    log_dir: Text = _DEFAULT.log_dir
+    """The folder of the logs for people; `logs` in the state folder where none is given."""
+    monitor_log: Text = _DEFAULT.monitor_log
+    """The file for what was judged, why, and every key that was sent; `monitor_NAME.log` in
+    `log_dir` where none is given, `off` for none."""
+    pane_log: Text = _DEFAULT.pane_log
+    """The file for what the agent prints; `TYPE_NAME_YYYYMMDD.log` in `log_dir` where none is
+    given, `off` for none."""
+
+    keep_for: Seconds = _DEFAULT.keep_for
+    """Hand-over notes and snapshots that are older may be removed."""
+    keep_least: Tries = _DEFAULT.keep_least
+    """So many of each stay, however old; the newest and what a refresh still needs always do."""
+
     warn_context: Annotated[Percent, Trust.FREE, LATER] = _DEFAULT.warn_context
     """Percent of the context in use at which a person is told; 0 is off."""
     hang_after: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.hang_after

@@ -105,9 +105,7 @@ def resolve(subject: Subject, config: Path) -> Resolved:
     if project is not None:
         foreign += project.mistakes
         notes += _lay_project(pile, project, subject)
-    for wrong, note in _lay_variables(pile, subject.variables):
-        mistakes += wrong
-        notes += note
+    mistakes += _lay_variables(pile, subject.variables)
     if subject.mode is not None:
         pile.put("mode", subject.mode, COMMAND_LINE)
     return Resolved(
@@ -160,15 +158,11 @@ def _may(allowed: Trust, value: Any, bound: Any) -> bool:  # noqa: ANN401 - as t
 # -- the environment ----------------------------------------------------------------------------
 
 
-def _lay_variables(
-    pile: _Pile, variables: Mapping[str, str]
-) -> Iterator[tuple[tuple[Mistake, ...], tuple[str, ...]]]:
+def _lay_variables(pile: _Pile, variables: Mapping[str, str]) -> Iterator[Mistake]:
     """First the plain names, then ours, which are the more exact ones."""
     for variable in sorted(variables, key=lambda name: (name in OWN, name)):
         name, value = _meant(variable, variables[variable])
         if not name:
-            if variable in PLAIN:
-                yield (), (f"{variable} is ignored: nothing reads it",)
             continue
         try:
             model = Values.model_validate({name: value})
@@ -178,8 +172,7 @@ def _lay_variables(
             facts = error.errors(include_url=False)[0].get("ctx", {})
             expected = facts.get("expected", "a list such as '429=retry,5xx=skip'")
             came = facts.get("came", repr(value))
-            wrong = Mistake(file="environment", key=variable, expected=expected, came=came)
-            yield (wrong,), ()
+            yield Mistake(file="environment", key=variable, expected=expected, came=came)
 
 
 def _meant(variable: str, text: str) -> tuple[str, object]:

@@ -23,7 +23,7 @@ OWN = {f"{PREFIX}{name.upper()}": name for name in FIELDS}
 class Plain:
     """A name of the plain kind: which field it sets, in which unit where it is a bare number."""
 
-    field: str = ""  #: none: read by nothing
+    field: str
     unit: str = ""
 
 
@@ -43,9 +43,9 @@ PLAIN = {
     "START_CMD": Plain(field="start_command"),
     "RESTART_CMD": Plain(field="restart_command"),
     "TASKS_PATH": Plain(field="tasks_path"),
-    "PANE_LOG": Plain(),
-    "MONITOR_LOG": Plain(),
-    "LOG_DIR": Plain(),
+    "PANE_LOG": Plain(field="pane_log"),
+    "MONITOR_LOG": Plain(field="monitor_log"),
+    "LOG_DIR": Plain(field="log_dir"),
 }
 #: `ON_ERR_429_ACTION`, `ON_ERR_5XX_ACTION`.
 ON_ERROR = re.compile(r"ON_ERR_([45](?:[0-9]{2}|XX))_ACTION", re.ASCII)

@@ -45,6 +45,13 @@ class Settings:
     intensity: int = 5  #: restarts, whatever their reason …
     period: float = 3600.0  #: … within this time; one more → give up and ask a person
 
+    log_dir: str = ""  #: where the logs for people are; empty: in the state folder
+    monitor_log: str = ""  #: what was judged and typed; empty: `monitor_NAME.log` there
+    pane_log: str = ""  #: what the agent printed; empty: `TYPE_NAME_YYYYMMDD.log` there
+
+    keep_for: float = 604800.0  #: hand-over notes and snapshots older than this may go (a week) …
+    keep_least: int = 20  #: … but so many of each stay, however old
+
     warn_context: float = 60.0  #: percent of the context in use → a person is told
     hang_after: float = 1200.0  #: working that long without a change → hanging
     save_every: float = 900.0  #: between two saves of the work

@@ -17,6 +17,7 @@ import shutil
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ from koboshi.performers import Program
 from koboshi.store.paths import journal_dir, state_dir
 from koboshi.store.shelves import make_private
 
+from .scribe.pen import Pen
 from .solo import Post, start_first, watch_over
 
 if TYPE_CHECKING:
@@ -204,9 +206,13 @@ async def run_foreground(post: Post, *, stdin: int = 0, stdout: int = 1, stderr:
     startable(post.program)
     folder = journal_dir(post.state, post.agent).parent
     make_private(folder)
-    foreground = Foreground(post, Console.open(stdin, stdout))
+    pen = Pen()
+    foreground = Foreground(replace(post, pen=pen), Console.open(stdin, stdout))
     with aside(folder / "koboshi.log", stderr):
-        code = await foreground.run()
+        try:
+            code = await foreground.run()
+        finally:
+            await pen.close()
     with contextlib.suppress(OSError):
         os.write(stderr, f"{foreground.summary()}\n".encode())
     return code

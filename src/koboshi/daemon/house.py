@@ -19,7 +19,9 @@ from koboshi.store.paths import is_default, journal_dir, socket_dir
 from koboshi.store.roster import Roster
 from koboshi.store.shelves import make_private
 
+from .scribe.pen import Pen
 from .settling import settled
+from .versions import Versions
 from .wards import Ward
 
 if TYPE_CHECKING:
@@ -45,11 +47,14 @@ class House:
         own = "koboshi" if is_default(state) else socket_dir(state) / "tmux"
         self.tmux = TmuxHost(own, state_dir=state)
         self.adopted = AdoptedHost(state_dir=state)
+        self.pen: Pen | None = None
+        self._versions = Versions(state)
         self._changing = asyncio.Lock()
 
     def open(self) -> None:
         """Take up everybody on the roster."""
         make_private(socket_dir(self.state))
+        self.pen = Pen()
         for trouble in self.roster.troubles():
             log.error("an agent was passed over", extra={"reason": trouble})
         for entry in self.roster.entries():
@@ -59,6 +64,8 @@ class House:
     async def close(self) -> None:
         """Let go of everybody; the agents live on."""
         await asyncio.gather(*(ward.end() for ward in self.wards.values()))
+        if self.pen is not None:
+            await self.pen.close()
         await self.tmux.close()
         await self.adopted.close()
 
@@ -156,7 +163,14 @@ class House:
     def _tend(self, entry: Entry) -> Ward:
         host: Host = self.adopted if entry.host == "adopted" else self.tmux
         environment = self.roster.environment(entry.agent)
-        ward = Ward(entry, state=self.state, host=host, environment=environment)
+        ward = Ward(
+            entry,
+            state=self.state,
+            host=host,
+            environment=environment,
+            pen=self.pen,
+            versions=self._versions,
+        )
         self.wards[entry.agent] = ward
         ward.begin()
         return ward

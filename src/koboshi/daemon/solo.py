@@ -15,7 +15,6 @@ from koboshi.core.engine import World
 from koboshi.core.events import Context, Order, OrderGiven
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
-from koboshi.hosts.probing import version_of
 from koboshi.performers import Gear, Program
 from koboshi.rules import BUILTIN
 from koboshi.sources import reborn
@@ -25,21 +24,26 @@ from koboshi.sources.hooksocket import hook_socket
 from koboshi.sources.senses import Senses
 from koboshi.store.manifests import adapter_in, config_dir
 from koboshi.store.paths import journal_dir
+from koboshi.store.redaction import secret_values
 from koboshi.store.shelves import DiskShelf
-from koboshi.store.snapshots.aside import snapshot_for
+from koboshi.store.snapshots.aside import Retention, snapshot_for
 
 from .eyes import watch
 from .lock import agent_lock
 from .recover import reopen, take_over
 from .runtime import AsyncioRuntime
+from .scribe.scribe import Scribe, papers
 from .supervisor import Supervisor
+from .versions import Versions
 
 if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
     from koboshi.core.observations import Observation
     from koboshi.hosts.base import Host
+    from koboshi.store.history import Recovered
     from koboshi.store.journal import Journal
 
+    from .scribe.pen import Pen
     from .supervisor import Listen
 
 log = logging.getLogger(__name__)
@@ -55,6 +59,8 @@ class Post:
     state: Path
     settings: Settings = field(default_factory=Settings)
     hooks: Path | None = None  #: a file the agent appends its hook payloads to
+    versions: Versions | None = None  #: what is known of CLIs; None: what the disk says
+    pen: Pen | None = None  #: writes the logs for people; None: there are none
 
 
 def start_first(supervisor: Supervisor) -> None:
@@ -77,6 +83,7 @@ async def watch_over(
     `begun` is told once what was known is known again; it starts an agent that never ran.
     """
     folder = journal_dir(post.state, post.agent)
+    scribe = _scribe(post)
     with agent_lock(folder.parent / "lock"), _posted_to(post, folder.parent) as url:
         gear = Gear(folder=folder.parent, url=url.of if url else None)
         runtime, chosen = AsyncioRuntime(), await _adapter(post)
@@ -90,21 +97,37 @@ async def watch_over(
                 program=replace(post.program, gear=gear),
                 runtime=runtime,
                 announce=lambda text: announce(supervisor, text),
-                listen=listen,
+                listen=scribe.before(listen),
             )
 
         shelf, left = DiskShelf(folder), reborn.folder(post.program.cwd, _around(post))
         supervisor, recovered = reopen(shelf, _blank(post), runtime, assemble)
-        for warning in recovered.warnings:
-            log.warning("journal bridged", extra={"action": "recover", "reason": warning})
+        _tell(recovered)
+        scribe.attend(supervisor)
         supervisor.last_words = lambda since: reborn.last_words(left, since)
         try:
             await take_over(supervisor, recovered)
             begun(supervisor)
             await _live(post, supervisor, (gear, url), enough)
         finally:
+            scribe.leave()
             await runtime.cancel()
             shelf.close()
+
+
+def _tell(recovered: Recovered) -> None:
+    for warning in recovered.warnings:
+        log.warning("journal bridged", extra={"action": "recover", "reason": warning})
+
+
+def _scribe(post: Post) -> Scribe:
+    """Who writes its logs."""
+    agent, program = post.agent, post.program
+    monitor, output = papers(
+        agent, post.agent_type, post.settings, state=post.state, cwd=program.cwd
+    )
+    folder, secrets = journal_dir(post.state, agent).parent, secret_values(_around(post))
+    return Scribe(post.pen, folder, monitor=monitor, output=output, secrets=secrets)
 
 
 @contextmanager
@@ -124,7 +147,8 @@ async def _adapter(post: Post) -> Adapter:
     """What is known of its CLI, for the version that is installed, as its owner mended it."""
     version = ""
     if has_manifest(post.agent_type):
-        version = await version_of(post.program.argv, env=post.program.env, cwd=post.program.cwd)
+        versions = post.versions or Versions(post.state)
+        version = await versions.of(post.program)
     chosen = adapter_in(config_dir(), post.agent_type, version)
     for wrong in chosen.complaints:
         log.warning("manifest skipped", extra={"action": "manifest", "reason": wrong})
@@ -157,7 +181,9 @@ async def _live(
     gear, url = ears
     senses = _Senses(post, supervisor, gear)
     supervisor.hands.transcript = senses.last_lines
-    supervisor.hands.snapshot = lambda name: snapshot_for(post.program.cwd, post.agent, name)
+    keep = Retention(least=post.settings.keep_least, seconds=post.settings.keep_for)
+    cwd, agent = post.program.cwd, post.agent
+    supervisor.hands.snapshot = lambda name: snapshot_for(cwd, agent, name, keep=keep)
     posted = hook_http(url, hooked) if url else nullcontext()
     async with hook_socket(gear.socket, post.agent, hooked), posted:
         await watch(supervisor, enough=enough, senses=senses)

@@ -87,6 +87,8 @@ class Supervisor:
         self.nudge = Nudge()  #: given when the next look should not wait
         #: what the agent left for its next run since that instant
         self.last_words: Callable[[float], LastWords | None] = lambda _: None
+        #: told of every look that was read: when it was taken, and how wide it is
+        self.saw: Callable[[ScreenRead, float, int], None] = lambda *_: None
         self._journal = journal
         self._adapter = adapter
         self._listen = listen
@@ -124,6 +126,8 @@ class Supervisor:
         """Take in a raw look; its run and time are already ours."""
         body = self._decoded(observation)
         if isinstance(body, ScreenRead):
+            if isinstance(observation, ScreenSeen):
+                self.saw(body, observation.utc or self.runtime.now().utc, observation.cols)
             sifted = self._coalescer.sift(body, self.world.view)
             if sifted is not None and not self._news(sifted):
                 self._coalescer = Coalescer()  # fold passed over it: the next look must tell again

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from koboshi.hosts.base import Host
     from koboshi.store.roster import Entry
 
+    from .scribe.pen import Pen
     from .supervisor import Supervisor
+    from .versions import Versions
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +45,14 @@ class Ward:
     """Looks after one agent until it is let go."""
 
     def __init__(
-        self, entry: Entry, *, state: Path, host: Host, environment: dict[str, str] | None
+        self,
+        entry: Entry,
+        *,
+        state: Path,
+        host: Host,
+        environment: dict[str, str] | None,
+        pen: Pen | None = None,
+        versions: Versions | None = None,
     ) -> None:
         self.entry = entry
         self.supervisor: Supervisor | None = None
@@ -51,6 +60,7 @@ class Ward:
         self._state = state
         self._host = host
         self._environment = environment
+        self._pen, self._versions = pen, versions
         self._orders: list[Body] = []
         self._listeners: set[asyncio.Queue[tuple[Event, World]]] = set()
         self._changed = asyncio.Event()
@@ -140,6 +150,8 @@ class Ward:
             program=Program(argv=entry.argv, cwd=entry.cwd, env=self._environment),
             state=self._state,
             settings=await settled(entry),
+            pen=self._pen,
+            versions=self._versions,
         )
         await watch_over(
             post, self._host, enough=lambda _: False, begun=self._begun, listen=self._heard

@@ -10,6 +10,8 @@ from koboshi.core.events import (
     ActionFinished,
     Ending,
     HookRead,
+    Order,
+    OrderGiven,
     Origin,
     RunExited,
     RunStarted,
@@ -34,6 +36,7 @@ class Story:
     exits: list[tuple[int, RunExited]] = field(default_factory=list)
     lives: list[SupervisorStarted] = field(default_factory=list)
     screens: list[ScreenRead] = field(default_factory=list)
+    orders: list[tuple[int, OrderGiven]] = field(default_factory=list)
     sent_at: dict[str, float] = field(default_factory=dict)  #: key → UTC of the outcome
     ran: list[str] = field(default_factory=list)  #: what the agent itself says it carried out
 
@@ -63,6 +66,8 @@ def _sort(story: Story, record: wire.Seen) -> None:
             story.exits.append((seq, body))
         case SupervisorStarted():
             story.lives.append(body)
+        case OrderGiven():
+            story.orders.append((seq, body))
         case ScreenRead():
             story.screens.append(body)
         case HookRead(word="PostToolUse", subject=subject):
@@ -116,6 +121,24 @@ def resumed(story: Story) -> bool:
     return bool(killed and back and starts) and killed[0] < back[0]
 
 
+def reloaded(story: Story) -> bool:
+    """It asked for its restart, came back with its session, and was told its own words, once."""
+    asked = [(seq, o) for seq, o in story.orders if o.order is Order.RELOAD and o.by == "agent"]
+    told = _sends(story, "RLD002")
+    if len(asked) != 1 or len(told) != 1:
+        return False
+    seq, order = asked[0]
+    back = [run for at, run in story.runs if at > seq]
+    shown = (line for screen in story.screens for line in screen.reading.lines)
+    return (
+        bool(back)
+        and back[0].origin is Origin.RESUMED
+        and order.text in told[0].text
+        and order.note in told[0].text
+        and any("You are back: run #" in line for line in shown)
+    )
+
+
 def limit_waited_out(story: Story) -> bool:
     """One message after the reset, and none before."""
     sends = _sends(story, "LIM002")
@@ -148,6 +171,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("filled its context, and was saved, restarted and given its note", refreshed),
     ("failed on the API, and was told to try again", retried),
     ("was killed, and came back with its session", resumed),
+    ("restarted itself, and was told its own words", reloaded),
     ("hit a usage limit, and went on once, after the reset", limit_waited_out),
     ("finished its work", finished),
 )

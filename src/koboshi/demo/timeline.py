@@ -9,6 +9,8 @@ from koboshi.core.actions import Action, Answer, Escalate, Load, Send, Start, St
 from koboshi.core.events import (
     ActionFinished,
     Ending,
+    Order,
+    OrderGiven,
     RunExited,
     RunStarted,
     ScreenRead,
@@ -45,6 +47,8 @@ def entries(lines: Iterator[Line]) -> Iterator[Entry]:
                 yield Entry(at=at, mark="run", text=_exit(body))
             elif isinstance(body, SupervisorStarted):
                 yield Entry(at=at, mark="koboshi", text=_took_over(body))
+            elif isinstance(body, OrderGiven) and body.order is Order.RELOAD:
+                yield Entry(at=at, mark="agent", text=f"asks for its restart: {body.text}")
             elif isinstance(body, ActionFinished):
                 yield Entry(at=at, mark=_mark(body), text=_outcome(body))
             elif isinstance(body, ScreenRead) and body.reading.status != status:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import stat
 import time
@@ -18,11 +19,14 @@ from typing import TYPE_CHECKING
 import psutil
 
 from koboshi.hosts import recorder
-from koboshi.hosts.runs import RunFolder
+from koboshi.hosts.runs import RunFolder, slug
 from koboshi.hosts.trees import Child, tree
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
+
+    from koboshi.hosts.base import Launch
 
 #: Names the process that made a folder.
 OWNER = "owner.json"
@@ -47,6 +51,21 @@ def sweep(root: Path, prefix: str) -> list[Path]:
                 shutil.rmtree(folder)
                 gone.append(folder)
     return gone
+
+
+def sweep_runs(root: Path, launch: Launch, kept: Collection[str]) -> None:
+    """Remove what earlier runs of that agent left whose terminal is gone, with its server.
+
+    `kept` are the folders that a terminal still names.
+    """
+    name = re.compile(rf"{re.escape(slug(launch.agent))}-([0-9]{{1,9}})-[0-9a-f]{{8}}")
+    for folder in root.glob("*"):
+        found = name.fullmatch(folder.name)
+        if found is None or int(found[1]) >= launch.run or folder.name in kept:
+            continue
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            if _ours(folder) and _over(folder):
+                shutil.rmtree(folder)
 
 
 def _ours(folder: Path) -> bool:

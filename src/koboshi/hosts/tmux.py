@@ -29,6 +29,7 @@ from koboshi.hosts.control import ConnectionLost, ControlClient
 from koboshi.hosts.ears import Ear
 from koboshi.hosts.panes import Pane, done
 from koboshi.hosts.runs import RunFolder, agent_env, slug, with_utf8
+from koboshi.hosts.sweep import sweep_runs
 from koboshi.hosts.trees import MARK
 
 if TYPE_CHECKING:
@@ -68,16 +69,19 @@ class TmuxHost:
         """Start a program in a window of the agent's session."""
         panes.check(launch)
         async with self._starting:
-            mine = [pane for pane in await self._panes() if pane.agent == launch.agent]
+            known = await self._panes()
+            mine = [pane for pane in known if pane.agent == launch.agent]
             if any(pane.run == launch.run for pane in mine):
                 message = f"run {launch.run} of {launch.agent!r} already has a terminal"
                 raise HostError(message)
             folder = RunFolder.create(self._runs, launch)
             try:
-                return await self._start(launch, folder, mine)
+                place = await self._start(launch, folder, mine)
             except BaseException:
                 folder.remove()  # the recorder gives up without it
                 raise
+            await asyncio.to_thread(sweep_runs, self._runs, launch, {pane.folder for pane in known})
+            return place
 
     async def find(self, agent: str) -> tuple[Place, ...]:
         """All terminals of that agent on this server, oldest run first."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from koboshi import _hook
 from koboshi.adapters.equipment import Equipment, Kit
+
+from .pruning import prune_runs
 
 if TYPE_CHECKING:
     from .hands import Hands
@@ -26,8 +27,6 @@ log = logging.getLogger(__name__)
 SHIM = (sys.executable, "-I", "-S", _hook.__file__)
 #: Bytes of a settings file that is looked at.
 MOST = 1 << 20
-#: Runs whose files are kept: the one before may still be ending.
-KEPT = 2
 
 
 class Texts(Mapping[str, str]):
@@ -106,7 +105,7 @@ def lay_out(run: int, equipment: Equipment, hands: Hands) -> bool:
     if equipment.note:
         _tell(hands, run, equipment.note)
     if gear is not None:
-        shutil.rmtree(gear.folder / f"run-{run - KEPT}", ignore_errors=True)
+        prune_runs(gear.folder, run)
     return True
 
 

@@ -21,6 +21,7 @@ from koboshi.core.events import Ending
 from koboshi.core.readings import Status
 
 from .hands import done, failed
+from .pruning import prune_notes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,6 +127,10 @@ def keep(hands: Hands, name: str, note: str) -> bool:
             temporary.replace(path)
     except OSError:
         return False
+    view = hands.view()
+    held = {name, view.refresh.note if view.refresh is not None else ""}
+    before = hands.now().utc - view.settings.keep_for
+    prune_notes(folder, held, least=view.settings.keep_least, before=before)
     return True
 
 

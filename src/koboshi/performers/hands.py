@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Reading
     from koboshi.core.view import View
-    from koboshi.hosts.base import Host, Place
+    from koboshi.hosts.base import Host, Keystroke, Place
 
 #: Seconds. Between a look and the key that follows it the world can change, and no program can
 #: close that gap; a look older than this is taken again.
@@ -113,6 +113,7 @@ class Hands:
         no_snapshot  #: keep uncommitted work; what came of it
     )
     transcript: Callable[[], tuple[bytes, ...]] = tuple  #: the end of what the agent writes down
+    typed: Callable[[tuple[Keystroke, ...]], None] = lambda _: None  #: told of every key
 
     def at_place(self, run: int) -> Place:
         """The terminal of that run; void if another run lives there."""
@@ -169,6 +170,7 @@ class Hands:
     async def _type(self, strokes: tuple[Key | Text, ...]) -> None:
         if self.place is None:
             raise PlaceGone("expected a terminal, and there is none")
+        self.typed(strokes)  # before: whatever comes of it, they may have arrived
         await self.host.type(self.place, strokes)
 
     async def until(self, shows: Callable[[Glance], bool], seconds: float) -> Glance | None:

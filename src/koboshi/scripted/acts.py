@@ -78,6 +78,14 @@ class Crash:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reload:
+    """The agent leaves word for its next run and hangs up on itself; happens once."""
+
+    reason: str
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndTurn:
     """The turn ends although work is left."""
 
@@ -94,7 +102,7 @@ class Print:
     lines: tuple[str, ...]
 
 
-Act = Work | Ask | Limit | Fail | Retry | Compact | Hang | Crash | EndTurn | Done | Print
+Act = Work | Ask | Limit | Fail | Retry | Compact | Hang | Crash | Reload | EndTurn | Done | Print
 Script = tuple[Act, ...]
 
 _ACTS: dict[str, type[Act]] = {
@@ -106,6 +114,7 @@ _ACTS: dict[str, type[Act]] = {
     "compact": Compact,
     "hang": Hang,
     "crash": Crash,
+    "reload": Reload,
     "end_turn": EndTurn,
     "done": Done,
     "print": Print,

@@ -18,7 +18,7 @@ from pathlib import Path
 from .acts import Script, ScriptError, load_script
 from .behaviour import Behaviour, Exit
 from .drawing import width
-from .store import Session, Store, StoreError, is_session_name
+from .store import Session, Store, StoreError, is_session_name, leave_words
 from .terminal import Ears, Terminal
 
 _FRAME_SECONDS = 0.25  # between two frames of a spinner
@@ -44,6 +44,8 @@ class Program:
         """Live until the behaviour ends or a signal ends it."""
         while True:
             self._agent.advance(time.monotonic(), time.time())
+            if self._agent.last_words is not None:
+                leave_words(self._agent.last_words)
             heeded = self._heed_signals()
             if isinstance(heeded, Exit):
                 return heeded

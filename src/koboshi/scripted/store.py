@@ -10,7 +10,10 @@ import tempfile
 from collections.abc import Iterator, MutableMapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .acts import Reload
 
 _NAME = re.compile(r"[\w][\w.-]{0,99}")
 
@@ -87,6 +90,14 @@ class Store:
         """Append fired hooks, a line each."""
         with self._hooks.open("a", encoding="utf-8") as file:
             file.write("".join(json.dumps(hook, ensure_ascii=False) + "\n" for hook in hooks))
+
+
+def leave_words(words: Reload) -> None:
+    """Write for the next run why it is there, where a supervisor looks: in the project."""
+    folder = Path(".claude") / "self-reborn"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "context.md", words.context)
+    write_whole(folder / "restart_reason", words.reason)
 
 
 def write_whole(path: Path, text: str) -> None:

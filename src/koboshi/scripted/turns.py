@@ -21,6 +21,7 @@ from .acts import (
     Hang,
     Limit,
     Print,
+    Reload,
     Retry,
     Script,
     Work,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 FULL = 100.0  # percent of the context
 _COMPACTED = 10.0  # percent of the context left in use by a summary
 _UNSEND_SECONDS = 1.0  # Escape before the first token puts the message back into the box
+_HUNG_UP = 129  # exit code after SIGHUP
 _INTERRUPTED = "Interrupted · what should it do instead?"
 
 
@@ -50,6 +52,7 @@ class Turns:
     """The part of a run that needs no keyboard."""
 
     exit: Exit | None = None
+    last_words: Reload | None = None  # what this run leaves to the next one
     _dialog: Dialog | None = None
     _doing: Act | None = None
     _message: str | None = None  # what Escape can still un-send
@@ -156,15 +159,18 @@ class Turns:
                 self.progress += 1
                 self._show(lines)
                 return True
-            case Crash() | Limit() | Fail() | EndTurn() | Done():
+            case Crash() | Reload() | Limit() | Fail() | EndTurn() | Done():
                 self.progress += 1  # before it happens: it happens once
                 self._finish_turn(act)
             case _:
                 assert_never(act)
         return False
 
-    def _finish_turn(self, act: Crash | Limit | Fail | EndTurn | Done) -> None:
+    def _finish_turn(self, act: Crash | Reload | Limit | Fail | EndTurn | Done) -> None:
         match act:
+            case Reload():
+                self.last_words = act
+                self._gone(Exit(code=_HUNG_UP))
             case Crash(code=code, signal=signal):
                 self._gone(Exit(code=code) if signal is None else Exit(signal=signal))
             case Limit(seconds=seconds):

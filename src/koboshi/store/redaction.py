@@ -34,7 +34,7 @@ _NAMED = re.compile(
     (?P<value>[^\s"',;]{6,})"""
 )
 _TOKEN = re.compile("|".join(f"(?:{each})" for each in _TOKENS))
-_ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
+ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
 #: Variables whose value nobody else should see.
 _SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|credential|auth")
 #: A value shorter than this would be found everywhere.
@@ -52,11 +52,14 @@ def redact(
     text: str, *, secrets: Iterable[str] = (), names: Iterable[str] = (), cols: int = 0
 ) -> str:
     """The text with every secret masked; `names` are a user's, a machine's, a home's."""
-    units = [m for m in re.split(f"({_ESCAPE.pattern})", text) if m]
+    secrets, names = tuple(secrets), tuple(names)
+    if _is_clean(text, secrets, names, cols):
+        return text
+    units = [m for m in re.split(f"({ESCAPE.pattern})", text) if m]
     chars: list[str] = []
     places: list[int] = []  # of each visible character in `chars`
     for unit in units:
-        if _ESCAPE.fullmatch(unit):
+        if ESCAPE.fullmatch(unit):
             chars.append(unit)
             continue
         for char in unit:
@@ -66,11 +69,21 @@ def redact(
     hidden: set[int] = set()
     for visible in _readings(shown, cols):
         said = "".join(shown[n] for n in visible)
-        for start, end in _found(said, tuple(secrets), tuple(names)):
+        for start, end in _found(said, secrets, names):
             hidden.update(visible[start:end])
     for n in hidden:
         chars[places[n]] = _masked(shown[n])
     return "".join(chars)
+
+
+def _is_clean(text: str, secrets: tuple[str, ...], names: tuple[str, ...], cols: int) -> bool:
+    """Whether there is certainly nothing to mask: so it is with most of what agents print."""
+    if "\x1b" in text:
+        return False
+    rows = text.split("\n")
+    if cols and any(width(row) >= cols for row in rows[:-1]):
+        return False
+    return next(iter(_found(text, secrets, names)), None) is None
 
 
 def _readings(shown: list[str], cols: int) -> list[list[int]]:
@@ -98,6 +111,8 @@ def _found(
     for match in _NAMED.finditer(text):
         yield match.span("value")
     for secret in secrets:
+        if secret not in text:
+            continue  # most never are, and a search takes longer
         for match in re.finditer(re.escape(secret), text):
             yield match.span()
     for name in names:

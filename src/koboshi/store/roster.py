@@ -8,8 +8,6 @@ eyes only, and goes into no journal and no report.
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ from koboshi.core.actions import Mode
 from koboshi.errors import InputError, UnknownAgent
 
 from .paths import check_name
-from .shelves import make_private
+from .shelves import make_private, write_whole
 
 #: Where an agent's terminal is: a window on our own server, or a pane the user has.
 HOSTS = ("tmux", "adopted")
@@ -116,17 +114,7 @@ def _write(path: Path, value: Any) -> None:  # noqa: ANN401 - what msgspec can e
     """The whole file or the old one, for the owner alone."""
     # A lone surrogate (a variable that is not UTF-8) has no JSON: it is left out by the caller.
     content = msgspec.json.format(msgspec.json.encode(value), indent=1)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_whole(path, content)
 
 
 def printable(environment: dict[str, str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
@@ -81,7 +82,7 @@ class DiskShelf:
     def _write_new(self, path: Path, content: bytes) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            _write_all(descriptor, content)
+            write_all(descriptor, content)
             self._sync(descriptor)
         finally:
             os.close(descriptor)
@@ -90,7 +91,7 @@ class DiskShelf:
         """Add to a segment."""
         descriptor, size = self._descriptor(name)
         try:
-            _write_all(descriptor, content)
+            write_all(descriptor, content)
             if sync:
                 self._sync(descriptor)
         except OSError:
@@ -131,7 +132,24 @@ class DiskShelf:
             os.close(descriptor)
 
 
-def _write_all(descriptor: int, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, *, sync: bool = True) -> None:
+    """Write a file as a whole or not at all, durably if `sync`, for the owner alone."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            if sync:
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_all(descriptor: int, content: bytes) -> None:
+    """Write it all, in as many pieces as the kernel wants."""
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -48,5 +48,7 @@ def snapshots() -> None:
 
     A snapshot holds what `git status` shows of the agent's worktree: changed files, staged or not,
     and new ones that are not ignored. It is a commit at refs/koboshi/snapshots/NAME/SNAP; index,
-    files, branches and the stash are not touched.
+    files, branches and the stash are not touched. Such refs stay on this machine: no ordinary push,
+    fetch or clone takes them along. `git push --mirror` does; to leave them out, push
+    `+refs/heads/*:refs/heads/*` and `+refs/tags/*:refs/tags/*` instead.
     """

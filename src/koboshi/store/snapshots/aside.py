@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 from koboshi.errors import KoboshiError
@@ -16,20 +17,33 @@ from .taking import Skipped, size_words, take
 PATIENCE = 20.0
 #: More than git's own limit: it is git that says what took so long, if it can.
 _GRACE = 2.0
-#: Retention: so many stay however old, and so many seconds however many.
-KEEP = 20
-OLDER = 7 * 86400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """The newest `least` stay however old, and those of the last `seconds` however many."""
+
+    least: int = 20
+    seconds: float = 7 * 86400.0
+
+
+A_WEEK = Retention()
 
 
 async def snapshot_for(
-    program_cwd: str, agent: str, name: str, *, patience: float = PATIENCE
+    program_cwd: str,
+    agent: str,
+    name: str,
+    *,
+    keep: Retention = A_WEEK,
+    patience: float = PATIENCE,
 ) -> str:
     """Take a snapshot and say what came of it; never raises, never takes longer than that."""
     loop = asyncio.get_running_loop()
     told: asyncio.Future[str] = loop.create_future()
 
     def work() -> None:
-        line = _line(program_cwd, agent, name, patience)
+        line = _line(program_cwd, agent, name, keep, patience)
         with contextlib.suppress(RuntimeError):  # the loop has been closed: nobody wants to know
             loop.call_soon_threadsafe(_tell, told, line)
 
@@ -47,7 +61,7 @@ def _tell(told: asyncio.Future[str], line: str) -> None:
         told.set_result(line)
 
 
-def _line(cwd: str, agent: str, name: str, patience: float) -> str:
+def _line(cwd: str, agent: str, name: str, keep: Retention, patience: float) -> str:
     try:
         came = take(Path(cwd), agent, name, patience=patience)
         if isinstance(came, Skipped):
@@ -55,7 +69,8 @@ def _line(cwd: str, agent: str, name: str, patience: float) -> str:
     except Exception as error:  # noqa: BLE001 - whatever it is, the refresh goes on without it
         return f"no snapshot: {error}"
     with contextlib.suppress(KoboshiError, OSError):
-        prune(Path(cwd), agent, keep=KEEP, older=OLDER, patience=patience)
+        least = max(1, keep.least)  # never the one that was just taken
+        prune(Path(cwd), agent, keep=least, older=keep.seconds, patience=patience)
     return words(came)
 
 

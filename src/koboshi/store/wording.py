@@ -9,8 +9,6 @@ from koboshi.core import events as on
 from koboshi.core.gate import Verdict
 from koboshi.core.readings import Reading
 
-SEVERITY_COLOURS = {on.Severity.P0: "red", on.Severity.P1: "yellow", on.Severity.P2: ""}
-
 
 def event_words(body: on.Body) -> str:
     """What happened."""
