@@ -94,7 +94,7 @@ def test_a_started_run_begins_at_starting() -> None:
         number=2, origin=Origin.RESUMED, place="%2", pid=7, session="s1", since=3.0
     )
     assert view.belief == Belief(status=Status.STARTING, since=3.0, reason="run 2 started")
-    assert view.sight == Sight(moved_at=3.0)
+    assert view.sight == Sight(moved_at=3.0, worked_at=3.0)
     assert view.context == replace(CONTEXT, run=2, lines=("> go",))
     assert (view.clues, view.question, view.window) == ((), None, None)
     assert view.restarts == (3.0,)
@@ -191,7 +191,12 @@ def test_a_look_is_taken_in() -> None:
 
     view = driver.view
     assert view.sight == Sight(
-        digest="d1", seen_at=2.0, moved_at=2.0, context=ContextUse(used=62.0), context_at=2.0
+        digest="d1",
+        seen_at=2.0,
+        moved_at=2.0,
+        context=ContextUse(used=62.0),
+        context_at=2.0,
+        worked_at=1.0,
     )
     assert view.clues == (
         Clue(source=Source.SCREEN, status=Status.WORKING, at=2.0, since=2.0, reason="shown"),
@@ -226,7 +231,7 @@ def test_a_spinner_that_moves_is_movement() -> None:
 
     driver.tell(ScreenSame(run=1, digest="other", seen_at=3.0))
 
-    assert driver.view.sight == Sight(digest="other", seen_at=3.0, moved_at=3.0)
+    assert driver.view.sight == Sight(digest="other", seen_at=3.0, moved_at=3.0, worked_at=1.0)
 
 
 @pytest.mark.parametrize("body", [ScreenRead, ScreenSame])
@@ -347,7 +352,26 @@ def test_ticks_and_unchanged_screens_are_not_history() -> None:
 def test_every_body_has_a_wire_name() -> None:
     """An event's type is the name under which it is written."""
     assert [event(body).type for body in (Ticked(), PersonTyped())] == ["ticked", "person-typed"]
-    assert len(BODY_TYPES) == len(set(BODY_TYPES.values())) == 11
+    assert len(BODY_TYPES) == len(set(BODY_TYPES.values())) == 12
+
+
+def test_a_turn_that_fails_too_quickly_to_be_seen_is_another_failure() -> None:
+    """Said, and the same error stands there again, below something new; a look more is none."""
+    driver = running()
+    driver.see(reading(Status.WORKING))
+    driver.see(reading(Status.FAILED, error="401"))
+    driver.see_same()
+    once = (driver.view.tally.failures, len(driver.view.faults))
+
+    driver.finish(Send(run=1, text="continue", about="failed1.0.0"))
+    run, at = driver.view.run.number, driver.at + 1.0
+    again = reading(Status.FAILED, error="401", lines=("> continue", "401"))
+    driver.tell(ScreenRead(run=run, reading=again, digest="n", seen_at=at, work="other"))
+    driver.see_same()
+
+    assert once == (1, 1)
+    assert (driver.view.tally.failures, driver.view.tally.turns) == (2, 2)
+    assert [fault.code for fault in driver.view.faults] == ["401", "401"]
 
 
 # -- counters -------------------------------------------------------------------------------------

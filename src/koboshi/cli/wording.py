@@ -12,7 +12,7 @@ from koboshi.core.readings import Reading
 SEVERITY_COLOURS = {on.Severity.P0: "red", on.Severity.P1: "yellow", on.Severity.P2: ""}
 
 
-def event_words(body: on.Body) -> str:
+def event_words(body: on.Body) -> str:  # noqa: C901 - one line per kind
     """What happened."""
     match body:
         case on.RunStarted():
@@ -31,6 +31,8 @@ def event_words(body: on.Body) -> str:
             return f"hook {body.word}{f' ({about})' if about else ''}{status}"
         case on.SignalRead():
             return _signal_words(body)
+        case on.TasksRead():
+            return f"tasks: {body.done} done, {body.left} left"
         case on.PersonTyped():
             return "a person typed"
         case on.OrderGiven():
@@ -94,6 +96,8 @@ def action_words(action: do.Action) -> str:
             return f"send {action.text!r} to run {action.run}"
         case do.Refresh():
             return f"refresh run {action.run} ({action.why})"
+        case do.Interrupt():
+            return f"interrupt the turn of run {action.run}"
         case do.Checkpoint():
             return f"save the work of run {action.run} as {action.name!r}"
         case do.Stop():

@@ -42,7 +42,7 @@ PLAIN = {
     "RETRY_CMD": Plain(field="retry_text"),
     "START_CMD": Plain(field="start_command"),
     "RESTART_CMD": Plain(field="restart_command"),
-    "TASKS_PATH": Plain(field="tasks_path"),
+    "TASKS_PATH": Plain(field="tasks"),
     "PANE_LOG": Plain(),
     "MONITOR_LOG": Plain(),
     "LOG_DIR": Plain(),

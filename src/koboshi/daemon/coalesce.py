@@ -52,7 +52,7 @@ class Coalescer:
         if age < gap and not unconfirmed:
             self.owing = body.digest != self._digest
             return None
-        same = ScreenSame(run=body.run, digest=body.digest, seen_at=body.seen_at)
+        same = ScreenSame(run=body.run, digest=body.digest, seen_at=body.seen_at, work=body.work)
         return self._tell(same)
 
     def _tell(self, body: _Told) -> _Told:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from koboshi.errors import HostError
 
-from . import answer, lifecycle, typing
+from . import answer, interrupting, lifecycle, typing
 from .hands import Skipped, done, failed, skipped
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ Performer = Callable[[Any, "Hands"], Awaitable["Outcome"]]
 PERFORMERS: dict[str, tuple[Performer, Performer]] = {
     "answer": (answer.answer, answer.settle_answer),
     "send": (typing.send, typing.settle_typing),
+    "interrupt": (interrupting.interrupt, interrupting.settle_interrupt),
     "checkpoint": (typing.checkpoint, typing.settle_typing),
     "load": (typing.load, typing.settle_typing),
     "stop": (lifecycle.stop, lifecycle.settle_stop),
