@@ -278,7 +278,7 @@ def test_the_plain_names_mean_what_they_say(ask: Ask) -> None:
         refresh_gap=90.0,
         errors_window=100.0,
         errors_max=4,
-        on_error=(("400", "skip"), ("5xx", "safe-restart")),
+        on_error=tuple(sorted((*Settings().on_error, ("5xx", "safe-restart")))),
         retry_text="try again",
         start_command="claude",
         restart_command="claude -c",

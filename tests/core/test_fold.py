@@ -374,6 +374,40 @@ def test_a_turn_that_fails_too_quickly_to_be_seen_is_another_failure() -> None:
     assert [fault.code for fault in driver.view.faults] == ["401", "401"]
 
 
+def test_each_try_to_note_down_or_to_end_what_is_done_has_a_number() -> None:
+    """Also where its turn was too short to be seen; a refresh counts its own."""
+    driver = running()
+    counts = []
+    for action, ending in (
+        (Checkpoint(run=1, name="n", about="done1.0.0"), Ending.SKIPPED),
+        (Checkpoint(run=1, name="n", about="note1.0.0"), Ending.FAILED),
+        (Checkpoint(run=1, name="n", about="done1.0.1"), Ending.DONE),
+        (Stop(run=1, about="done1.0.2"), Ending.FAILED),
+        (Stop(run=1, about="refresh1.0"), Ending.FAILED),
+        (Stop(run=1, about="done1.0.3"), Ending.DONE),
+    ):
+        driver.finish(action, ending)
+        counts.append((driver.view.tally.notes, driver.view.tally.misses))
+
+    assert counts == [(0, 0), (1, 1), (2, 0), (3, 1), (3, 1), (3, 1)]
+
+
+@pytest.mark.parametrize("body", ["load", "turn"])
+def test_what_is_done_before_the_next_look_at_rest_is_not_noted_down(body: str) -> None:
+    """A note has been loaded, or a turn has begun: what is seen then is more than the note has."""
+    driver = running()
+    driver.finish(Checkpoint(run=1, name="n", about="note1.0.0"))
+    noted = driver.view.saved
+    if body == "load":
+        driver.finish(Load(run=1, name="n", nth=0))
+    else:
+        driver.see(reading(Status.WORKING))
+    rest = reading(Status.IDLE)
+    driver.tell(ScreenRead(run=1, reading=rest, digest="n", seen_at=driver.at + 1.0, work="more"))
+
+    assert (noted, driver.view.saved) == (None, "")
+
+
 # -- counters -------------------------------------------------------------------------------------
 
 

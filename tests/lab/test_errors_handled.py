@@ -5,7 +5,8 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,11 @@ def stage(stages: Stages) -> Stage:
     return stages(part, args=("--model", "claude-sonnet-4-5"), env=ONCE)
 
 
+def ended_well(view: View) -> bool:
+    """Whether a later turn than the first ended well."""
+    return view.status is Status.IDLE and view.tally.turns > 1 and view.tally.failures == 0
+
+
 def test_an_overloaded_api_is_tried_again_and_the_work_goes_on(stage: Stage, model: Model) -> None:
     """One `continue`, and the turn ends well."""
     model.expect(
@@ -104,14 +110,51 @@ def test_an_overloaded_api_is_tried_again_and_the_work_goes_on(stage: Stage, mod
         say("The parser is written.", match="continue"),
     )
 
-    watched = watch(
-        stage,
-        QUICK,
-        lambda v: v.status is Status.IDLE and v.tally.turns > 1 and v.tally.failures == 0,
-    )
+    watched = watch(stage, QUICK, ended_well)
 
     assert watched.done.count("send") == 2, watched.done  # the order, and one `continue`
     assert "refresh" not in watched.done
+
+
+def test_a_storm_of_refusals_is_met_later_and_later(stage: Stage, model: Model) -> None:
+    """429 four times, each try after twice the wait; then the work goes on, in the same run."""
+    model.expect(
+        refuse(429, times=4, x_should_retry="false"),
+        say("The parser is written.", match="continue"),
+    )
+
+    watched = watch(stage, QUICK, ended_well)
+
+    asked = [request.at for request in model.asked if request.main]
+    gaps = [later - sooner for sooner, later in pairwise(asked)]
+    assert len(gaps) == 4
+    assert all(gap > QUICK.failed_base * 2.0**n for n, gap in enumerate(gaps)), gaps
+    assert watched.done == ["start", *["send"] * 5]
+
+
+def test_an_agent_that_waits_by_itself_is_left_alone(stage: Stage, model: Model) -> None:
+    """429 with retry-after: it counts down and tries again, and nobody types anything."""
+    model.expect(refuse(429, retry_after="8"), say("The parser is written."))
+
+    watched = watch(stage, QUICK, lambda v: v.status is Status.IDLE and v.tally.turns > 0)
+
+    first, second = (request.at for request in model.asked if request.main)
+    assert second - first > 7.0
+    assert watched.done == ["start", "send"]
+
+
+def test_a_wait_that_the_api_asks_for_is_waited_out(stage: Stage, model: Model) -> None:
+    """The CLI has given up; its last line says when to try again."""
+    model.expect(
+        refuse(429, "Please try again in 9s.", x_should_retry="false"),
+        say("The parser is written.", match="once more"),
+    )
+
+    watched = watch(stage, replace(QUICK, retry_text="once more"), ended_well)
+
+    first, second = (request.at for request in model.asked if request.main)
+    assert second - first > 9.0
+    assert watched.done == ["start", "send", "send"]
 
 
 def test_a_refused_login_is_told_and_gets_one_restart(stage: Stage, model: Model) -> None:

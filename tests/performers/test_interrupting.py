@@ -8,6 +8,7 @@ from koboshi.adapters.decode import work
 from koboshi.core.actions import Interrupt
 from koboshi.core.events import Ending
 from koboshi.core.view import evolve
+from koboshi.hosts.base import Keystroke, Place
 from koboshi.scripted.behaviour import Done, Hang, Script, Work
 from tests.performers.benches import ASK, Bench
 
@@ -50,6 +51,34 @@ def test_no_key_goes_to_a_prompt_or_over_a_line(draft: str) -> None:
     bench.agent.paste(draft)
 
     assert (bench.perform(STOP).ending, bench.sent) == (Ending.SKIPPED, [])
+
+
+def test_a_message_that_came_back_is_sent_again() -> None:
+    """Before the first token a CLI takes it back into the box."""
+    bench = Bench(HANGS)
+    bench.say("go on")
+    circle = Interrupt(run=1, about="loop1.0")
+
+    assert "was sent again" in bench.perform(circle).why
+    assert (bench.sent, bench.draft) == (["Escape", "Enter"], "")
+
+
+def test_a_line_that_a_person_begins_meanwhile_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It stands in the box at the look after the key, and is nobody's message yet."""
+    bench = stalled()
+    press = bench.host.type
+
+    async def press_and_begin(place: Place, strokes: tuple[Keystroke, ...]) -> None:
+        await press(place, strokes)
+        bench.host.person("please als")
+
+    monkeypatch.setattr(bench.host, "type", press_and_begin)
+    outcome = bench.perform(STOP)
+
+    assert outcome.ending is Ending.DONE
+    assert (bench.sent, bench.draft) == (["Escape"], "please als")
 
 
 def test_no_key_goes_into_a_dialog() -> None:

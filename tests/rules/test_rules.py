@@ -389,6 +389,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             stalled(context=replace(CONTEXT, agent_type="codex")),
             stalled(tally=Tally(hangs=3)),
             stalled(tally=Tally(interrupts=3)),
+            stalled(sight=Sight(worked_at=NOW.at - 1_200.0, draft="please als")),
             stalled(sight=Sight(error=ApiError(code="529", retrying=True))),
             view(since=0.0),
             view(Status.UNKNOWN, since=0.0),
@@ -462,6 +463,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             replace(OLD_NOTE, tally=Tally(turns=2, misses=3)),
             replace(OLD_NOTE, outbox=(HELLO,)),
             replace(OLD_NOTE, context=MUTE),
+            replace(OLD_NOTE, tally=Tally(nudges=1)),
         ],
     ),
     "TSK001": (
@@ -478,7 +480,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "TSK002": (
         SAVED,
-        Stop(run=3, about="done2.0"),
+        Stop(run=3, about="done2.0.0"),
         [
             DONE,
             replace(SAVED, tasks=Tasks()),
@@ -691,6 +693,61 @@ def test_a_failed_turn_is_retried_later_and_later(failures: int) -> None:
 
     assert proposed("ERR001", view(Status.FAILED, since=NOW.at - wait + 0.1, tally=tally)) == ()
     assert proposed("ERR001", view(Status.FAILED, since=NOW.at - wait, tally=tally)) != ()
+
+
+def test_a_wait_that_the_api_asks_for_is_waited_out() -> None:
+    """Never less than koboshi's own wait, and never more than an hour."""
+
+    def tried(wait: float, age: float) -> bool:
+        sight = Sight(error=ApiError(code="429", wait=wait))
+        return proposed("ERR001", replace(FAILED, sight=sight, belief=aged(age))) != ()
+
+    def aged(age: float) -> Belief:
+        return replace(FAILED.belief, since=NOW.at - age)
+
+    assert (tried(300.0, 299.0), tried(300.0, 300.0)) == (False, True)
+    assert (tried(5.0, 29.0), tried(5.0, 30.0)) == (False, True)
+    assert (tried(1e9, 3_599.0), tried(1e9, 3_600.0)) == (False, True)
+
+
+def test_an_agent_that_is_done_and_does_not_end_is_told_of() -> None:
+    """Each try to end it is one of its own."""
+    once = replace(SAVED, tally=Tally(turns=2, notes=4, misses=2))
+    thrice = replace(SAVED, tally=Tally(turns=2, notes=5, misses=3))
+
+    assert proposed("TSK002", once) == (Stop(run=3, about="done2.0.4"),)
+    assert [a.key for a in proposed("TSK002", thrice)] == ["3.up2.0.escalate"]
+
+
+def test_a_turn_that_hangs_under_a_half_typed_line_is_told_of() -> None:
+    """No key goes over the line, so that nobody else would ever end the turn."""
+    hung = stalled(sight=Sight(worked_at=NOW.at - 1_200.0, draft="please als"))
+
+    [told] = proposed("HNG002", hung)
+
+    assert isinstance(told, Escalate)
+    assert "a half-typed line is in its box" in told.text
+
+
+def test_what_is_typed_after_an_error_may_be_said_otherwise() -> None:
+    """`retry_text` for errors, `continue_text` for everything else."""
+    settings = Settings(continue_text="go on", retry_text="try again")
+
+    [retry] = proposed("ERR001", replace(FAILED, settings=settings))
+    [nudge] = proposed("IDL001", replace(IDLE_LONG, settings=settings))
+
+    assert isinstance(retry, Send)
+    assert isinstance(nudge, Send)
+    assert (retry.text, nudge.text) == ("try again", "go on")
+
+
+@pytest.mark.parametrize("code", ["HNG001", "LVL001", "LVL002", "CTX002"])
+def test_an_agent_that_tries_again_by_itself_is_left_alone(code: str) -> None:
+    """These reach into a turn that runs; not into one that counts down to its next try."""
+    example, _, _ = CASES[code]
+    sight = replace(example.sight, error=ApiError(code="529", retrying=True))
+
+    assert proposed(code, replace(example, sight=sight)) == ()
 
 
 def test_a_note_that_did_not_arrive_starts_the_old_session() -> None:

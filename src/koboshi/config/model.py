@@ -122,8 +122,8 @@ class Values(BaseModel):
     """What is typed to have the work saved."""
     load_text: Annotated[Text, LATER] = _DEFAULT.load_text
     """What is typed to have the saved work loaded."""
-    retry_text: Annotated[Text, LATER] = _DEFAULT.retry_text
-    """What is typed after an error."""
+    retry_text: Text = _DEFAULT.retry_text
+    """What is typed after an error, instead of `continue_text`; empty: the same."""
     start_command: Annotated[Text, LATER] = _DEFAULT.start_command
     """A command line that starts the agent."""
     restart_command: Annotated[Text, LATER] = _DEFAULT.restart_command

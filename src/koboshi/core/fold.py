@@ -112,7 +112,9 @@ def _believe(view: View, now: Moment) -> View:
     belief = Belief(status=status, since=now.at, reason=reason, evidence=evidence)
     after = evolve(view, belief=belief, tally=_entered(view, status, reason, now))
     if status is Status.WORKING:
-        return evolve(after, hung=False) if view.hung else after
+        # What it does now was not noted down, whatever the screen shows when it is at rest.
+        unsaved = "" if view.saved is None else view.saved
+        return evolve(after, hung=False, saved=unsaved)
     # An error that stands there before the first turn is one of the run before.
     return _faulted(after, reason, now) if status is Status.FAILED and after.tally.turns else after
 
@@ -238,7 +240,11 @@ def _asked(view: View, reading: Reading, at: float) -> View:
     fresh = Question(
         prompt=prompt, nth=tally.prompts + 1, since=at, above=reading.lines, left_to_person=doubt
     )
-    return evolve(view, question=fresh, clear=0, tally=evolve(tally, prompts=fresh.nth))
+    loop = view.loop
+    if loop is not None and prompt.subject and not loop.what.endswith(f" {prompt.subject}"):
+        loop = evolve(loop, what="", nth=loop.nth + 1, times=0)  # its hooks may all be lost
+    after = evolve(view, question=fresh, clear=0, loop=loop)
+    return evolve(after, tally=evolve(tally, prompts=fresh.nth))
 
 
 def _clear(view: View) -> View:

@@ -50,7 +50,9 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
         return _refresh_began(view, action) if ending is Ending.DONE else view
     if isinstance(action, do.Interrupt):
         return _interrupt_finished(view, action, ending)
-    if isinstance(action, do.Checkpoint):
+    if isinstance(action, do.Load):
+        view = _at_work(view)
+    if isinstance(action, do.Checkpoint | do.Stop):
         view = _noted(view, action, ending, now)
     return _stage_finished(view, action, ending)
 
@@ -66,14 +68,22 @@ def _interrupt_finished(view: View, action: do.Interrupt, ending: Ending) -> Vie
     return evolve(view, hung=True, tally=evolve(tally, hangs=tally.hangs + 1))
 
 
-def _noted(view: View, action: do.Checkpoint, ending: Ending, now: Moment) -> View:
+def _noted(view: View, action: do.Checkpoint | do.Stop, ending: Ending, now: Moment) -> View:
     """Whether the work so far is written down; a refresh counts its own tries."""
-    if ending is Ending.DONE:
-        tally = evolve(view.tally, misses=0)
+    tally = view.tally
+    written = isinstance(action, do.Checkpoint) and ending is Ending.DONE
+    if ending is Ending.FAILED or written:
+        own = action.about.startswith(("note", "done"))
+        missed = tally.misses + (own and not written)
+        tally = evolve(tally, notes=tally.notes + own, misses=0 if written else missed)
+    if written:
         return evolve(view, saved_at=now.at, saved=None, tally=tally)
-    if ending is Ending.FAILED and not action.about.startswith("refresh"):
-        return evolve(view, tally=evolve(view.tally, misses=view.tally.misses + 1))
-    return view
+    return evolve(view, tally=tally)
+
+
+def _at_work(view: View) -> View:
+    """Whatever is at rest next has done something that was not noted down."""
+    return evolve(view, saved="") if view.saved is None else view
 
 
 def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> View:
@@ -92,7 +102,7 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> Vie
 def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     if ending is Ending.SKIPPED:
         return view
-    view = evolve(view, saved=view.saved or "")  # whatever is at rest next has done something
+    view = _at_work(view)
     if action.about.startswith("reload"):
         return _told(view, ending)
     if action.ordered:

@@ -14,6 +14,7 @@ class Settings:
     mode: Mode = Mode.KEEP  #: how much koboshi may do
     allow: tuple[str, ...] = ()  #: commands whose permission question is answered "once"; exact
     continue_text: str = "continue"  #: what is typed to get a waiting agent going
+    retry_text: str = ""  #: what is typed after an error; empty: the same
 
     tasks: str = ""  #: the tasks file, from the agent's folder; empty: there is none
     save_every: float = 900.0  #: what was done is noted down that often; 0 is off (15 minutes)
@@ -65,6 +66,5 @@ class Settings:
     probe_timeout: float = 12.0  #: the answer to one may take that long
     save_text: str = ""  #: what is typed to have the work saved
     load_text: str = ""  #: what is typed to have it loaded again
-    retry_text: str = ""  #: what is typed after an error
     start_command: str = ""  #: a command line that starts the agent
     restart_command: str = ""  #: and one that starts it again

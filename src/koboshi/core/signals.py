@@ -53,7 +53,7 @@ def _hook(view: View, body: HookRead, now: Moment) -> View:
     if foreign or (body.run is not None and not vouched):
         return view  # late, from the run before, or another agent's
     after = _in_session(view, body.session)
-    if body.word == "PreToolUse":
+    if body.tool:
         after = evolve(after, loop=_looped(after.loop, body))
     if body.status is None:
         return after
@@ -62,14 +62,18 @@ def _hook(view: View, body: HookRead, now: Moment) -> View:
     return evolve(after, clues=with_clue(after, clue))
 
 
-def _looped(loop: Loop | None, body: HookRead) -> Loop:
-    """The row that this tool call goes on or begins; a hook told twice is one call."""
+def _looped(loop: Loop | None, body: HookRead) -> Loop | None:
+    """The row that this tool call goes on or begins; a hook told twice is one call.
+
+    A call begins with one hook, and others tell of it, too: hooks get lost, and what stands between
+    two calls breaks the row, whichever hook tells of it.
+    """
     what = f"{body.tool} {body.subject}"
-    if loop is None or loop.what != what or not body.subject:
-        return Loop(what=what, call=body.call, nth=loop.nth + 1 if loop else 1)
-    if loop.call == body.call:
-        return loop
-    return evolve(loop, call=body.call, times=loop.times + 1)
+    if loop is not None and loop.what == what and body.subject:
+        if body.word != "PreToolUse" or loop.call == body.call:
+            return loop
+        return evolve(loop, call=body.call, times=loop.times + 1)
+    return Loop(what=what, call=body.call, nth=loop.nth + 1 if loop else 1)
 
 
 def _signal(view: View, body: SignalRead, now: Moment) -> View:

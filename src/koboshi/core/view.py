@@ -213,7 +213,8 @@ class Tally:
     held: int = 0  #: starts that could not even be tried since one started
     limits: int = 0  #: usage limits, over all runs
     refreshes: int = 0  #: refreshes begun, over all runs
-    misses: int = 0  #: notes between refreshes that failed, since one was written
+    notes: int = 0  #: notes between refreshes, and failures to end who is done; over all runs
+    misses: int = 0  #: such notes and ends that failed, since a note was written
     unsaved: int = 0  #: refreshes given up for want of a save, since one was saved
     settled: int = 0  #: acknowledgements by a person, over all runs
     messages: int = 0  #: messages of a person, over all runs
@@ -263,6 +264,11 @@ class View:
     def restarting(self) -> bool:
         """Whether a planned restart is under way: its own rules look after the run till it is."""
         return self.refresh is not None or self.reload is not None
+
+    @property
+    def retrying(self) -> bool:
+        """Whether the CLI tries again by itself after an error: then it is left alone."""
+        return self.sight.error is not None and self.sight.error.retrying
 
     def history(self, count: int) -> tuple[Event, ...]:
         """The last events, newest last; at most `HISTORY` are kept."""

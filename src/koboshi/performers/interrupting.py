@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.decode import work
+from koboshi.adapters.pasted import bare
 from koboshi.core.readings import Status
 
 from .hands import Skipped, done, failed, readable, skipped
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Seconds for a turn to end after its last key.
 STOPS = 10.0
+#: What stands before a message that was sent.
+_MARKS = ">❯›"
 
 
 def _runs(glance: Glance) -> bool:
@@ -52,20 +55,28 @@ async def interrupt(action: Interrupt, hands: Hands) -> Outcome:
         if not _runs(await hands.patient_look()):
             break
         await hands.keys((key,))
-    return await _seen_to_stop(hands)
+    return await _seen_to_stop(hands, before=glance)
 
 
-async def _seen_to_stop(hands: Hands) -> Outcome:
+async def _seen_to_stop(hands: Hands, *, before: Glance) -> Outcome:
     stopped = await hands.until(_stopped, STOPS)
     if stopped is None:
         return failed("the turn goes on after the keys that end one")
     draft = stopped.reading.draft
     if not draft:
         return done("interrupted, and seen at its prompt")
+    if not _was_sent(draft, before):
+        return done("interrupted; a line stands in the box that was not sent before")
     # Before the first token a CLI takes the message back into the box, which was empty before.
     # It would be taken for a person's line there, and the note to a next run would not have it.
     again = await resubmit(hands, draft)
     return done(f"interrupted; the message came back and was sent again: {again.why}")
+
+
+def _was_sent(draft: str, before: Glance) -> bool:
+    """Whether the screen showed that as a message; if not, a person has begun to type it."""
+    shown, sent = bare(before.seen.text), bare(draft)
+    return any(f"{mark}{sent}" in shown for mark in _MARKS)
 
 
 async def settle_interrupt(action: Interrupt, hands: Hands) -> Outcome:

@@ -74,7 +74,8 @@ def context_filling_up(view: View, now: Moment) -> Proposal | None:  # noqa: ARG
     if use is None or settings.warn_context <= 0 or view.status not in (_WORKING, Status.IDLE):
         return None
     near = settings.warn_context <= use.used < settings.context_max
-    if not near or view.refresh is not None or view.context.agent_type in MUTE:
+    busy = view.refresh is not None or view.retrying
+    if not near or busy or view.context.agent_type in MUTE:
         return None
     text = (
         f"Your context is {use.used:.0f}% full; at {settings.context_max:g}% you will be restarted "

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 RETRY, SKIP, RESET, RESTART = "retry", "skip", "reset", "safe-restart"
 _LOGIN = ("401", "login")
+#: Seconds that a wait the API asks for may last.
+LONGEST = 3600.0
 
 
 def _failed(view: View) -> bool:
@@ -32,6 +34,12 @@ def _failed(view: View) -> bool:
 def _code(view: View) -> str:
     error = view.sight.error
     return (error.code if error else view.faults[-1].code if view.faults else "") or "error"
+
+
+def _asked(view: View) -> float:
+    """Seconds that the API asks to wait; more than an hour is a slip, or somebody's joke."""
+    error = view.sight.error
+    return min(error.wait, LONGEST) if error is not None else 0.0
 
 
 def _wanted(view: View, now: Moment) -> str:
@@ -59,7 +67,8 @@ def turn_failed(view: View, now: Moment) -> Proposal | None:
     After its own retries a CLI gives up quietly; nobody retries for it.
 
     ## Example
-    `API Error: Repeated 529 Overloaded errors`: after 30 s `continue`, then 60 s, 120 s …
+    `API Error: Repeated 529 Overloaded errors`: after 30 s `continue`, then 60 s, 120 s …; later
+    where the error says so (`try again in 5 minutes`).
 
     ## Safety
     Safe. A CLI that is still retrying is `working` and is left alone.
@@ -68,12 +77,13 @@ def turn_failed(view: View, now: Moment) -> Proposal | None:
     if not _failed(view) or failures > settings.nudges_max or _wanted(view, now) != RETRY:
         return None
     wait = min(settings.failed_max, settings.failed_base * 2.0 ** max(0, failures - 1))
+    wait = max(wait, _asked(view))
     if view.age(now) < wait or view.tally.nudges >= settings.nudges_max:
         return None
     tally = view.tally
     send = Send(
         run=view.run.number,
-        text=settings.continue_text,
+        text=settings.retry_text or settings.continue_text,
         about=f"failed{tally.turns}.{tally.settled}.{tally.nudges}",
     )
     message = f"the turn failed ({_code(view)}), {wait:g} s ago or more"

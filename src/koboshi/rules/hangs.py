@@ -28,15 +28,16 @@ _BESIDE = (Source.HOOK, Source.TRANSCRIPT)
 
 def _stalled(view: View, now: Moment) -> bool:
     """A turn in which nothing was seen of any work for a long time."""
-    limit, error = view.settings.hang_after, view.sight.error
+    limit = view.settings.hang_after
     if limit <= 0 or view.status is not Status.WORKING or view.question is not None:
         return False
-    retrying = error is not None and error.retrying
-    return not retrying and view.stalled_for(now) >= limit
+    return not view.retrying and view.stalled_for(now) >= limit
 
 
 def _why_not(view: View) -> str:
     """Why it is left to a person; empty: nothing speaks against an interrupt."""
+    if view.sight.draft:
+        return "a half-typed line is in its box"
     clues = [c for c in view.clues if c.source in _BESIDE]
     if view.context.agent_type not in TELL_OF_TOOLS or not clues:
         return "a tool may be running"

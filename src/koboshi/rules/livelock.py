@@ -22,6 +22,8 @@ def _rounds(view: View) -> int:
     most, loop = view.settings.calls_max, view.loop
     if loop is None or most <= 0 or view.status not in _UP or view.refresh is not None:
         return 0
+    if view.retrying:
+        return 0
     return loop.times // most
 
 

@@ -33,6 +33,12 @@ def _unsaved(view: View) -> bool:
     return not known and view.context.agent_type not in MUTE
 
 
+def _has_worked(view: View) -> bool:
+    """Whether a turn was seen in this run, by whomever; a run that goes on has a past."""
+    told = view.clue(Source.HOOK) is not None
+    return view.run.origin is not Origin.FIRST or view.tally.turns > 0 or told
+
+
 def _finished(view: View, now: Moment) -> bool:
     """Nothing is left to do; whoever starts an agent anew has something in mind."""
     hook, tally = view.clue(Source.HOOK), view.tally
@@ -41,12 +47,16 @@ def _finished(view: View, now: Moment) -> bool:
     return view.tasks.complete and not idle and _at_rest(view, now)
 
 
+def _about(view: View, what: str) -> str:
+    """One per try: a turn may be too short to be seen, and be counted by nobody."""
+    return f"{what}{view.tally.turns}.{view.tally.settled}.{view.tally.notes}"
+
+
 def _note(view: View, about: str, now: Moment) -> Checkpoint:
     """The note that koboshi writes from what is written down: no tokens, nothing is asked."""
     stamp = datetime.fromtimestamp(now.utc, tz=UTC).strftime("%Y%m%d-%H%M%S")
     run = view.run.number
-    about = f"{about}{view.tally.turns}.{view.tally.settled}.{view.tally.misses}"
-    return Checkpoint(run=run, name=f"ckpt-{stamp}-r{run}", about=about, last=True)
+    return Checkpoint(run=run, name=f"ckpt-{stamp}-r{run}", about=_about(view, about), last=True)
 
 
 @rule("SAV001", "note-too-old", Severity.P2)
@@ -66,6 +76,8 @@ def note_too_old(view: View, now: Moment) -> Proposal | None:
     every, tally = view.settings.save_every, view.tally
     if every <= 0 or not _at_rest(view, now) or not _unsaved(view) or view.tasks.complete:
         return None
+    if not _has_worked(view):
+        return None  # a line in its box makes another screen, too
     if now.at - view.saved_at < every or tally.misses >= view.settings.tries_max:
         return None
     return Proposal(
@@ -106,12 +118,16 @@ def finished_run_still_up(view: View, now: Moment) -> Proposal | None:
     `progress: 100%`, the turn has ended, the note is written: `/exit`.
 
     ## Safety
-    Safe. At a turn boundary, after the last note; a person's message goes first.
+    Safe. At a turn boundary, after the last note; a person's message goes first. Three failures,
+    and a person is told.
     """
     if not _finished(view, now) or _unsaved(view):
         return None
-    about = f"done{view.tally.turns}.{view.tally.settled}"
-    stop = Stop(run=view.run.number, about=about)
+    if view.tally.misses >= view.settings.tries_max:
+        text = f"{view.context.agent} is done, and does not end"
+        about = f"{view.run.number}.up{view.tally.turns}.{view.tally.settled}"
+        return Proposal(message=text, actions=(Escalate(about=about, text=text),))
+    stop = Stop(run=view.run.number, about=_about(view, "done"))
     return Proposal(message="all tasks are done, and noted down", actions=(stop,))
 
 
