@@ -89,6 +89,7 @@ class Sight:
     seen_at: float = -1.0
     moved_at: float = 0.0
     draft: str = ""
+    unended: bool = False  #: as in a reading
     context: ContextUse | None = None
     context_at: float = NEVER
     window: int = 0  #: size of the context in tokens, once something said it
