@@ -16,6 +16,8 @@ class Settings:
     continue_text: str = "continue"  #: what is typed to get a waiting agent going
     retry_text: str = ""  #: what is typed after an error; empty: the same
 
+    hooks: str = "shim"  #: how the agent's hooks reach us: by "shim" or by "http"
+
     tasks: str = ""  #: the tasks file, from the agent's folder; empty: there is none
     save_every: float = 900.0  #: what was done is noted down that often; 0 is off (15 minutes)
     idle_after: float = 600.0  #: at its prompt that long without a change → continue
