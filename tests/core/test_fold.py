@@ -355,23 +355,43 @@ def test_every_body_has_a_wire_name() -> None:
     assert len(BODY_TYPES) == len(set(BODY_TYPES.values())) == 12
 
 
-def test_a_turn_that_fails_too_quickly_to_be_seen_is_another_failure() -> None:
-    """Said, and the same error stands there again, below something new; a look more is none."""
+@pytest.mark.parametrize("seen", ["before", "after"])
+def test_a_turn_that_fails_too_quickly_to_be_seen_is_another_failure(seen: str) -> None:
+    """Seen while we still looked whether our words had left the box, or only then: it is one."""
     driver = running()
     driver.see(reading(Status.WORKING))
     driver.see(reading(Status.FAILED, error="401"))
     driver.see_same()
-    once = (driver.view.tally.failures, len(driver.view.faults))
-
-    driver.finish(Send(run=1, text="continue", about="failed1.0.0"))
-    run, at = driver.view.run.number, driver.at + 1.0
+    counts = [driver.view.tally.failures]
     again = reading(Status.FAILED, error="401", lines=("> continue", "401"))
-    driver.tell(ScreenRead(run=run, reading=again, digest="n", seen_at=at, work="other"))
+
+    driver.see(reading(Status.FAILED, error="401", draft="continue"))
+    if seen == "before":
+        driver.see(again)
+    counts.append(driver.view.tally.failures)
+    driver.finish(Send(run=1, text="continue", about="failed1.0.0"))
+    driver.tell(Ticked())
+    counts.append(driver.view.tally.failures)
+    driver.see(again)
     driver.see_same()
 
-    assert once == (1, 1)
+    assert counts == [1, 1, 1]
     assert (driver.view.tally.failures, driver.view.tally.turns) == (2, 2)
     assert [fault.code for fault in driver.view.faults] == ["401", "401"]
+
+
+def test_what_was_not_said_is_not_answered() -> None:
+    """A message that was not submitted, and a supervisor that came back, look at the old error."""
+    driver = running()
+    driver.see(reading(Status.WORKING))
+    driver.see(reading(Status.FAILED, error="401"))
+    for ending in (Ending.SKIPPED, Ending.FAILED):
+        driver.finish(Send(run=1, text="continue", about="failed1.0.0"), ending)
+        driver.see(reading(Status.FAILED, error="401", lines=("redrawn", ending.value)))
+    driver.tell(SupervisorStarted())
+    driver.see(reading(Status.FAILED, error="401", lines=("redrawn",)))
+
+    assert (driver.view.tally.failures, driver.view.tally.turns) == (1, 1)
 
 
 def test_each_try_to_note_down_or_to_end_what_is_done_has_a_number() -> None:

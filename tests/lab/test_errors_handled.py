@@ -120,7 +120,7 @@ def test_a_storm_of_refusals_is_met_later_and_later(stage: Stage, model: Model) 
     """429 four times, each try after twice the wait; then the work goes on, in the same run."""
     model.expect(
         refuse(429, times=4, x_should_retry="false"),
-        say("The parser is written.", match="continue"),
+        say("The parser is written.", match="continue", pace=0.5),
     )
 
     watched = watch(stage, QUICK, ended_well)

@@ -110,7 +110,7 @@ def _believe(view: View, now: Moment) -> View:
             return view
         return evolve(view, belief=evolve(old, reason=reason, evidence=evidence))
     belief = Belief(status=status, since=now.at, reason=reason, evidence=evidence)
-    after = evolve(view, belief=belief, tally=_entered(view, status, reason, now))
+    after = evolve(view, belief=belief, said=False, tally=_entered(view, status, reason, now))
     if status is Status.WORKING:
         # What it does now was not noted down, whatever the screen shows when it is at rest.
         unsaved = "" if view.saved is None else view.saved
@@ -120,10 +120,13 @@ def _believe(view: View, now: Moment) -> View:
 
 
 def _failed_anew(view: View, status: Status) -> bool:
-    """Whether another turn has failed, too quickly to be seen at work: said, and answered so."""
-    if status is not Status.FAILED or view.refresh is not None:
+    """Whether another turn has failed, too quickly to be seen at work: said, and answered so.
+
+    Over a line that is typed the old error stands, and in a look from before it was submitted.
+    """
+    if status is not Status.FAILED or not view.said or view.refresh is not None:
         return False
-    return view.belief.since < view.acted_at < view.sight.worked_at
+    return not view.sight.draft and view.sight.seen_at > view.acted_at
 
 
 def _faulted(view: View, reason: str, now: Moment) -> View:
@@ -302,6 +305,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
         window=None,
         refresh=refresh,
         tally=tally,
+        said=False,
         hung=False,
         saved_at=now.at,
         # What the run before did and did not note down is in a session that goes on.

@@ -102,7 +102,7 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> Vie
 def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     if ending is Ending.SKIPPED:
         return view
-    view = _at_work(view)
+    view = evolve(_at_work(view), said=view.said or ending is Ending.DONE)
     if action.about.startswith("reload"):
         return _told(view, ending)
     if action.ordered:

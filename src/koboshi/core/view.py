@@ -242,6 +242,7 @@ class View:
     faults: tuple[Fault, ...] = ()  #: errors within their window, oldest first
     loop: Loop | None = None
     tasks: Tasks = Tasks()
+    said: bool = False  #: a message went in, and no other status has come of it yet
     hung: bool = False  #: its turn was interrupted, and it has not begun another
     saved_at: float = NEVER  #: when its work was last noted down, and …
     saved: str | None = ""  #: … what the screen showed then; None: the next look at rest tells
