@@ -380,6 +380,19 @@ def test_a_turn_that_fails_too_quickly_to_be_seen_is_another_failure(seen: str) 
     assert [fault.code for fault in driver.view.faults] == ["401", "401"]
 
 
+def test_a_turn_that_was_seen_to_fail_is_counted_once() -> None:
+    """Its work and its error were seen before our words were seen to have left."""
+    driver = running()
+    driver.see(reading(Status.WORKING))
+    driver.see(reading(Status.FAILED, error="401"))
+    driver.see(reading(Status.WORKING))
+    driver.see(reading(Status.FAILED, error="401"))
+    driver.finish(Send(run=1, text="continue", about="failed1.0.0"))
+    driver.see(reading(Status.FAILED, error="401", lines=("redrawn",)))
+
+    assert (driver.view.tally.failures, driver.view.tally.turns) == (2, 2)
+
+
 def test_what_was_not_said_is_not_answered() -> None:
     """A message that was not submitted, and a supervisor that came back, look at the old error."""
     driver = running()

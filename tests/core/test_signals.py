@@ -309,6 +309,7 @@ def test_the_same_call_in_a_row_is_counted_once_each() -> None:
     """A hook told twice is one call, and so are all hooks about it."""
     driver = running()
     for word, call in (
+        ("PostToolUse", "1"),
         ("PreToolUse", "1"),
         ("PreToolUse", "1"),
         ("PermissionRequest", "1"),

@@ -102,7 +102,9 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> Vie
 def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     if ending is Ending.SKIPPED:
         return view
-    view = evolve(_at_work(view), said=view.said or ending is Ending.DONE)
+    # A turn that was seen meanwhile has been counted.
+    unseen = action.about.startswith((f"failed{view.tally.turns}.", f"skip{view.tally.turns}."))
+    view = evolve(_at_work(view), said=unseen and ending is Ending.DONE)
     if action.about.startswith("reload"):
         return _told(view, ending)
     if action.ordered:

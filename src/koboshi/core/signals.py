@@ -62,18 +62,18 @@ def _hook(view: View, body: HookRead, now: Moment) -> View:
     return evolve(after, clues=with_clue(after, clue))
 
 
-def _looped(loop: Loop | None, body: HookRead) -> Loop | None:
+def _looped(loop: Loop | None, body: HookRead) -> Loop:
     """The row that this tool call goes on or begins; a hook told twice is one call.
 
-    A call begins with one hook, and others tell of it, too: hooks get lost, and what stands between
-    two calls breaks the row, whichever hook tells of it.
+    Hooks get lost and come late. Only the first of a call counts it, whenever it comes; but what
+    stands between two calls breaks their row, whichever hook tells of it.
     """
-    what = f"{body.tool} {body.subject}"
-    if loop is not None and loop.what == what and body.subject:
-        if body.word != "PreToolUse" or loop.call == body.call:
-            return loop
-        return evolve(loop, call=body.call, times=loop.times + 1)
-    return Loop(what=what, call=body.call, nth=loop.nth + 1 if loop else 1)
+    what, begins = f"{body.tool} {body.subject}", body.word == "PreToolUse"
+    if loop is None or loop.what != what or not body.subject:
+        loop = Loop(what=what, call="", nth=loop.nth + 1 if loop else 1, times=0)
+    if not begins or (loop.times and loop.call == body.call):
+        return loop
+    return evolve(loop, call=body.call, times=loop.times + 1)
 
 
 def _signal(view: View, body: SignalRead, now: Moment) -> View:
