@@ -306,16 +306,15 @@ def row(driver: Driver) -> int:
 
 
 def test_the_same_call_in_a_row_is_counted_once_each() -> None:
-    """A hook told twice is one call, and so are all hooks about it."""
+    """A hook told twice is one call, so are all hooks about it, and one that comes late counts."""
     driver = running()
     for word, call in (
         ("PostToolUse", "1"),
-        ("PreToolUse", "1"),
-        ("PreToolUse", "1"),
-        ("PermissionRequest", "1"),
-        ("PostToolUse", "1"),
         ("PreToolUse", "2"),
+        ("PreToolUse", "2"),
+        ("PermissionRequest", "2"),
         ("PostToolUse", "2"),
+        ("PreToolUse", "1"),
     ):
         driver.tell(called(word, "make", call))
 
