@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koboshi.adapters.clocks import reset_instant
+from koboshi.adapters.clocks import asked_wait, reset_instant
 
 
 def at(text: str) -> float:
@@ -185,3 +185,24 @@ def test_a_printed_date_gives_the_reset_back(reset: int, zone: str, form: str, b
     assert read is not None
     again = dt.datetime.fromtimestamp(read, zoneinfo.ZoneInfo(zone))
     assert (again.date(), again.hour, again.minute) == (moment.date(), moment.hour, moment.minute)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("API Error: Request rejected (429) · Please try again in 6.5s.", 6.5),
+        ("Rate limit reached. Try again in 20 seconds", 20.0),
+        ("try again in 1m30s", 90.0),
+        ("try again in 2 hours 5 min", 7500.0),
+        ("try again in 250ms", 0.25),
+        ("too many requests, retry-after: 37", 37.0),
+        ("retry after 5 minutes", 300.0),
+        ("529 Overloaded. Try again in a moment.", 0.0),
+        ("API error · Retrying in 36s · attempt 4/10", 0.0),
+        ("You can try again at 9:34 AM.", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_a_wait_that_an_error_asks_for_is_read(text: str, seconds: float) -> None:
+    """What a CLI waits out by itself is not asked of anybody."""
+    assert asked_wait(text) == pytest.approx(seconds)

@@ -181,11 +181,11 @@ def test_an_open_tool_call_and_an_error_are_in_the_evidence() -> None:
     assert error.reason == "error_text: transcript, API error 529"
 
 
-def test_lines_that_say_nothing_are_no_event() -> None:
-    """Most of a transcript is bookkeeping."""
+def test_lines_that_say_nothing_tell_that_the_transcript_grows() -> None:
+    """Most of it is bookkeeping; a sub-agent's lines are work."""
     seen = TranscriptGrew(run=1, session="s", lines=(line(type="mode"), b""))
 
-    assert decode(adapter("claude"), seen) is None
+    assert decode(adapter("claude"), seen) == SignalRead(run=1, source=Source.TRANSCRIPT)
 
 
 # -- Codex CLI --------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ def test_a_started_run_begins_at_starting() -> None:
         number=2, origin=Origin.RESUMED, place="%2", pid=7, session="s1", since=3.0
     )
     assert view.belief == Belief(status=Status.STARTING, since=3.0, reason="run 2 started")
-    assert view.sight == Sight(moved_at=3.0)
+    assert view.sight == Sight(moved_at=3.0, worked_at=3.0)
     assert view.context == replace(CONTEXT, run=2, lines=("> go",))
     assert (view.clues, view.question, view.window) == ((), None, None)
     assert view.restarts == (3.0,)
@@ -191,7 +191,12 @@ def test_a_look_is_taken_in() -> None:
 
     view = driver.view
     assert view.sight == Sight(
-        digest="d1", seen_at=2.0, moved_at=2.0, context=ContextUse(used=62.0), context_at=2.0
+        digest="d1",
+        seen_at=2.0,
+        moved_at=2.0,
+        context=ContextUse(used=62.0),
+        context_at=2.0,
+        worked_at=1.0,
     )
     assert view.clues == (
         Clue(source=Source.SCREEN, status=Status.WORKING, at=2.0, since=2.0, reason="shown"),
@@ -226,7 +231,7 @@ def test_a_spinner_that_moves_is_movement() -> None:
 
     driver.tell(ScreenSame(run=1, digest="other", seen_at=3.0))
 
-    assert driver.view.sight == Sight(digest="other", seen_at=3.0, moved_at=3.0)
+    assert driver.view.sight == Sight(digest="other", seen_at=3.0, moved_at=3.0, worked_at=1.0)
 
 
 @pytest.mark.parametrize("body", [ScreenRead, ScreenSame])
@@ -347,7 +352,93 @@ def test_ticks_and_unchanged_screens_are_not_history() -> None:
 def test_every_body_has_a_wire_name() -> None:
     """An event's type is the name under which it is written."""
     assert [event(body).type for body in (Ticked(), PersonTyped())] == ["ticked", "person-typed"]
-    assert len(BODY_TYPES) == len(set(BODY_TYPES.values())) == 11
+    assert len(BODY_TYPES) == len(set(BODY_TYPES.values())) == 12
+
+
+@pytest.mark.parametrize("seen", ["before", "after"])
+def test_a_turn_that_fails_too_quickly_to_be_seen_is_another_failure(seen: str) -> None:
+    """Seen while we still looked whether our words had left the box, or only then: it is one."""
+    driver = running()
+    driver.see(reading(Status.WORKING))
+    driver.see(reading(Status.FAILED, error="401"))
+    driver.see_same()
+    counts = [driver.view.tally.failures]
+    again = reading(Status.FAILED, error="401", lines=("> continue", "401"))
+
+    driver.see(reading(Status.FAILED, error="401", draft="continue"))
+    if seen == "before":
+        driver.see(again)
+    counts.append(driver.view.tally.failures)
+    driver.finish(Send(run=1, text="continue", about="failed1.0.0"))
+    driver.tell(Ticked())
+    counts.append(driver.view.tally.failures)
+    driver.see(again)
+    driver.see_same()
+
+    assert counts == [1, 1, 1]
+    assert (driver.view.tally.failures, driver.view.tally.turns) == (2, 2)
+    assert [fault.code for fault in driver.view.faults] == ["401", "401"]
+
+
+def test_a_turn_that_was_seen_to_fail_is_counted_once() -> None:
+    """Its work and its error were seen before our words were seen to have left."""
+    driver = running()
+    driver.see(reading(Status.WORKING))
+    driver.see(reading(Status.FAILED, error="401"))
+    driver.see(reading(Status.WORKING))
+    driver.see(reading(Status.FAILED, error="401"))
+    driver.finish(Send(run=1, text="continue", about="failed1.0.0"))
+    driver.see(reading(Status.FAILED, error="401", lines=("redrawn",)))
+
+    assert (driver.view.tally.failures, driver.view.tally.turns) == (2, 2)
+
+
+def test_what_was_not_said_is_not_answered() -> None:
+    """A message that was not submitted, and a supervisor that came back, look at the old error."""
+    driver = running()
+    driver.see(reading(Status.WORKING))
+    driver.see(reading(Status.FAILED, error="401"))
+    for ending in (Ending.SKIPPED, Ending.FAILED):
+        driver.finish(Send(run=1, text="continue", about="failed1.0.0"), ending)
+        driver.see(reading(Status.FAILED, error="401", lines=("redrawn", ending.value)))
+    driver.tell(SupervisorStarted())
+    driver.see(reading(Status.FAILED, error="401", lines=("redrawn",)))
+
+    assert (driver.view.tally.failures, driver.view.tally.turns) == (1, 1)
+
+
+def test_each_try_to_note_down_or_to_end_what_is_done_has_a_number() -> None:
+    """Also where its turn was too short to be seen; a refresh counts its own."""
+    driver = running()
+    counts = []
+    for action, ending in (
+        (Checkpoint(run=1, name="n", about="done1.0.0"), Ending.SKIPPED),
+        (Checkpoint(run=1, name="n", about="note1.0.0"), Ending.FAILED),
+        (Checkpoint(run=1, name="n", about="done1.0.1"), Ending.DONE),
+        (Stop(run=1, about="done1.0.2"), Ending.FAILED),
+        (Stop(run=1, about="refresh1.0"), Ending.FAILED),
+        (Stop(run=1, about="done1.0.3"), Ending.DONE),
+    ):
+        driver.finish(action, ending)
+        counts.append((driver.view.tally.notes, driver.view.tally.misses))
+
+    assert counts == [(0, 0), (1, 1), (2, 0), (3, 1), (3, 1), (3, 1)]
+
+
+@pytest.mark.parametrize("body", ["load", "turn"])
+def test_what_is_done_before_the_next_look_at_rest_is_not_noted_down(body: str) -> None:
+    """A note has been loaded, or a turn has begun: what is seen then is more than the note has."""
+    driver = running()
+    driver.finish(Checkpoint(run=1, name="n", about="note1.0.0"))
+    noted = driver.view.saved
+    if body == "load":
+        driver.finish(Load(run=1, name="n", nth=0))
+    else:
+        driver.see(reading(Status.WORKING))
+    rest = reading(Status.IDLE)
+    driver.tell(ScreenRead(run=1, reading=rest, digest="n", seen_at=driver.at + 1.0, work="more"))
+
+    assert (noted, driver.view.saved) == (None, "")
 
 
 # -- counters -------------------------------------------------------------------------------------

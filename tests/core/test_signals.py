@@ -19,7 +19,7 @@ from koboshi.core.health import examine
 from koboshi.core.readings import ContextUse, Prompt, PromptKind, Status
 from koboshi.core.settings import Settings
 from koboshi.core.view import Clue, Question, Run, Sight, View
-from tests.core.worlds import CONTEXT, Driver, blank, moment, reading
+from tests.core.worlds import CONTEXT, Driver, asking, blank, moment, reading
 
 RUN = Run(number=1, since=100.0)
 STATUSES = list(Status)
@@ -293,6 +293,61 @@ def test_a_session_changes_only_by_the_runs_own_word(hook: HookRead, session: st
 
     assert driver.view.run.session == session
     assert (driver.view.clue(Source.HOOK) is None) or session == "s2"
+
+
+def called(word: str, command: str, call: str) -> HookRead:
+    """A hook about a tool call of run 1."""
+    return HookRead(word=word, tool="Bash", subject=command, call=call, session="s1")
+
+
+def row(driver: Driver) -> int:
+    """How often the same call was made in a row."""
+    return driver.view.loop.times if driver.view.loop else 0
+
+
+def test_the_same_call_in_a_row_is_counted_once_each() -> None:
+    """A hook told twice is one call, so are all hooks about it, and one that comes late counts."""
+    driver = running()
+    for word, call in (
+        ("PostToolUse", "1"),
+        ("PreToolUse", "2"),
+        ("PreToolUse", "2"),
+        ("PermissionRequest", "2"),
+        ("PostToolUse", "2"),
+        ("PreToolUse", "1"),
+    ):
+        driver.tell(called(word, "make", call))
+
+    assert row(driver) == 2
+
+
+@pytest.mark.parametrize("between", ["PreToolUse", "PermissionRequest", "PostToolUse", "screen"])
+def test_a_call_in_between_breaks_the_row_whoever_tells_of_it(between: str) -> None:
+    """Hooks get lost, each for itself; a question on the screen tells of a call, too."""
+    driver = running()
+    driver.tell(called("PreToolUse", "make", "1"))
+    driver.tell(called("PreToolUse", "make", "2"))
+    nth = driver.view.loop.nth if driver.view.loop else 0
+    if between == "screen":
+        driver.see(asking("npm test"))
+    else:
+        driver.tell(called(between, "npm test", "3"))
+    driver.tell(called("PreToolUse", "make", "4"))
+
+    assert row(driver) == 1
+    assert driver.view.loop is not None
+    assert driver.view.loop.nth > nth
+
+
+def test_a_question_about_the_call_itself_does_not_break_its_row() -> None:
+    """It is asked before each of them."""
+    driver = running()
+    for call in "12":
+        driver.tell(called("PreToolUse", "make", call))
+        driver.see(asking("make"))
+        driver.see(reading(Status.WORKING))
+
+    assert row(driver) == 2
 
 
 def test_a_hook_from_the_spool_is_as_old_as_it_is() -> None:

@@ -190,3 +190,22 @@ def test_what_went_wrong_beside_comes_up_where_one_waits() -> None:
             await runtime.heed(asyncio.sleep(60, result=True), Nudge())
 
     asyncio.run(run())
+
+
+def test_two_nudges_at_once_wake_once() -> None:
+    """Two outcomes in one moment: the second must not look like somebody's end."""
+
+    async def main() -> list[bool]:
+        runtime, nudge = AsyncioRuntime(), Nudge()
+
+        async def waits() -> bool:
+            await asyncio.sleep(30.0)
+            return True
+
+        loop = asyncio.get_running_loop()
+        loop.call_later(0.01, nudge.give)
+        loop.call_later(0.01, nudge.give)
+        woken = await runtime.heed(waits(), nudge)
+        return [woken, nudge.taken(), nudge.taken()]
+
+    assert asyncio.run(main()) == [False, True, False]

@@ -373,6 +373,13 @@ def test_a_stop_in_doubt_whose_run_is_up_is_done_again() -> None:
     assert over.settle(STOP) == outcome("done", "in doubt; the run is over")
 
 
+def test_a_refresh_that_was_decided_has_begun() -> None:
+    """It is state in the view: decided anew, it would be a second one."""
+    refresh = Refresh(run=1, nth=1, why="error 401", cure=True)
+
+    assert Bench().settle(refresh, touched=False) == outcome("done", "begun")
+
+
 def test_a_start_or_stop_that_was_not_begun_may_be_decided_again() -> None:
     """Without the mark nothing was touched."""
     for action in (STOP, FRESH):

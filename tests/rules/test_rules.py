@@ -11,6 +11,7 @@ from koboshi.core.actions import (
     Answer,
     Checkpoint,
     Escalate,
+    Interrupt,
     Load,
     Mode,
     Notify,
@@ -34,6 +35,8 @@ from koboshi.core.view import (
     Belief,
     Clue,
     Exit,
+    Fault,
+    Loop,
     Message,
     Question,
     Refreshing,
@@ -42,6 +45,7 @@ from koboshi.core.view import (
     Sight,
     Stage,
     Tally,
+    Tasks,
     View,
     Window,
 )
@@ -59,12 +63,13 @@ LEFT = replace(RUN, exit=Exit(code=0, meant=True))
 def view(status: Status = Status.IDLE, *, since: float = 9_900.0, **parts: object) -> View:
     """An agent in its third run, a hundred seconds old."""
     start: dict[str, object] = {
+        "context": CONTEXT,
         "run": RUN,
         "belief": Belief(status=status, since=since, reason="r", evidence=("e",)),
         "sight": Sight(moved_at=since),
         "settings": Settings(mode=Mode.AUTO, allow=("npm test",)),
     }
-    return View(context=CONTEXT, **{**start, **parts})  # type: ignore[arg-type]
+    return View(**{**start, **parts})  # type: ignore[arg-type]
 
 
 GONE = view(Status.GONE, run=DEAD)
@@ -99,6 +104,48 @@ def refreshing(stage: Stage, status: Status, *, tries: int = 0, **parts: object)
 
 
 IDLE_LONG = view(since=LONG_AGO)
+THRICE = Tally(failures=3, turns=3)
+
+
+def failing(code: str, tally: Tally = THRICE, **parts: object) -> View:
+    """A turn that ended in that error, long ago."""
+    sight = Sight(error=ApiError(code=code))
+    return view(Status.FAILED, since=LONG_AGO, tally=tally, sight=sight, **parts)
+
+
+def stalled(*, tally: Tally = Tally(turns=2), beside: object = (), **parts: object) -> View:  # noqa: B008
+    """A turn in which nothing has moved for 20 minutes."""
+    since = NOW.at - 1_200.0
+    told = Clue(source=Source.HOOK, status=Status.WORKING, at=since, reason="hook PostToolUse")
+    start: dict[str, object] = {"sight": Sight(worked_at=since), "clues": beside or (told,)}
+    return view(Status.WORKING, since=since, tally=tally, **{**start, **parts})
+
+
+TOOL = Clue(
+    source=Source.TRANSCRIPT,
+    status=Status.WORKING,
+    at=0.0,
+    evidence=("transcript: Bash has no result yet",),
+)
+LATE = replace(TOOL, evidence=(), at=NOW.at - 1_199.0)
+HUNG = view(hung=True)
+CIRCLE = view(Status.WORKING, loop=Loop(what="Bash npm test", call="c", nth=9, times=20))
+DONE = view(tasks=Tasks(done=3), tally=Tally(turns=2), sight=Sight(moved_at=9_900.0, work="w"))
+SAVED = replace(DONE, saved="w")
+OLD_NOTE = replace(DONE, tasks=Tasks(), saved="v", saved_at=NOW.at - 900.0)
+MUTE = replace(CONTEXT, agent_type="generic")
+TOLD = (
+    "You have made the same tool call 20 times in a row. If it cannot change anything, stop: find "
+    "out why, try something else, or leave this task and say so."
+)
+SKIP = (
+    "The API has refused this again and again (error 400). Leave this task: write the cause, and "
+    "how to reproduce it, into the tasks file, and go on with the next task."
+)
+WARNED = (
+    "Your context is 60% full; at 70% you will be restarted with a hand-over note. Bring what you "
+    "are doing to a state that can be handed over, and begin nothing large."
+)
 SENT = Tally(nudges=5)
 
 #: code → what it proposes on its example, and views on which it says nothing.
@@ -288,8 +335,173 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "ERR002": (
         view(Status.FAILED, tally=Tally(failures=6, turns=6)),
-        Escalate(about="3.failing6.0", text="a1 failed 6 times in a row"),
+        Escalate(about="3.failing6.0", text="a1 failed 6 times in a row (error)"),
         [FAILED, view(tally=Tally(failures=6)), view(Status.FAILED, tally=Tally(failures=5))],
+    ),
+    "ERR003": (
+        failing("400"),
+        Send(run=3, text=SKIP, about="skip3.0"),
+        [
+            failing("529"),
+            failing("401"),
+            failing("400", Tally(failures=2, turns=2)),
+            failing("400", Tally(failures=3, turns=3, cures=1)),
+            failing("400", Tally(failures=3)),
+            failing("400", settings=Settings(on_error=())),
+            view(tally=THRICE, sight=Sight(error=ApiError(code="400"))),
+            refreshing(Stage.SAVING, Status.FAILED, tally=THRICE),
+        ],
+    ),
+    "ERR004": (
+        failing("401"),
+        Refresh(run=3, nth=1, why="error 401", back=True, cure=True),
+        [
+            failing("400"),
+            failing("529"),
+            failing("401", Tally(failures=2, turns=2)),
+            failing("401", Tally(failures=3, turns=3, cures=1)),
+            failing("401", Tally(failures=3)),
+            failing("401", context=MUTE),
+            failing("401", Tally(turns=3), faults=(Fault(at=0.0, code="401"),) * 5),
+            refreshing(Stage.SAVING, Status.FAILED, tally=THRICE),
+        ],
+    ),
+    "ERR005": (
+        failing("401", Tally(failures=1, turns=1)),
+        Notify(
+            about="3.login0",
+            text="a1: its login was refused (401); log in again",
+            severity=Severity.P0,
+        ),
+        [failing("403"), failing("529"), view(sight=Sight(error=ApiError(code="401")))],
+    ),
+    "HNG001": (
+        stalled(),
+        Interrupt(run=3, about="hang2.0.0"),
+        [
+            stalled(sight=Sight(worked_at=NOW.at - 1_199.0)),
+            stalled(beside=(LATE,)),
+            stalled(beside=(TOOL,)),
+            stalled(beside=(replace(TOOL, evidence=(), reason="hook PreToolUse"),)),
+            stalled(beside=(replace(TOOL, source=Source.SCREEN, evidence=()),)),
+            stalled(settings=Settings(hang_after=0.0)),
+            stalled(question=QUESTION),
+            stalled(context=replace(CONTEXT, agent_type="codex")),
+            stalled(tally=Tally(hangs=3)),
+            stalled(tally=Tally(interrupts=3)),
+            stalled(sight=Sight(worked_at=NOW.at - 1_200.0, draft="please als")),
+            stalled(sight=Sight(error=ApiError(code="529", retrying=True))),
+            view(since=0.0),
+            view(Status.UNKNOWN, since=0.0),
+        ],
+    ),
+    "HNG002": (
+        stalled(beside=(TOOL,)),
+        Escalate(
+            about="3.stuck2.0",
+            text="a1 shows no progress for 1200 s; a tool is running: look at it",
+        ),
+        [stalled(), stalled(beside=(LATE,)), stalled(settings=Settings(hang_after=0.0))],
+    ),
+    "HNG003": (
+        HUNG,
+        Refresh(run=3, nth=1, why="its turn was interrupted"),
+        [
+            view(),
+            view(Status.WORKING, hung=True),
+            replace(HUNG, context=MUTE),
+            refreshing(Stage.SAVING, Status.IDLE, hung=True),
+        ],
+    ),
+    "LVL001": (
+        CIRCLE,
+        Send(run=3, text=TOLD, about="loop9", at_once=True),
+        [
+            view(Status.WORKING),
+            replace(CIRCLE, loop=Loop(what="x", call="c", nth=9, times=19)),
+            replace(CIRCLE, loop=Loop(what="x", call="c", nth=9, times=40)),
+            replace(CIRCLE, settings=Settings(calls_max=0)),
+            view(Status.ASKING, loop=CIRCLE.loop),
+        ],
+    ),
+    "LVL002": (
+        replace(CIRCLE, loop=Loop(what="x", call="c", nth=9, times=40)),
+        Interrupt(run=3, about="loop9.0"),
+        [
+            CIRCLE,
+            view(loop=Loop(what="x", call="c", nth=9, times=40)),
+            view(Status.WORKING, loop=Loop(what="x", call="c", nth=9, times=40, broken=True)),
+        ],
+    ),
+    "LVL003": (
+        replace(CIRCLE, loop=Loop(what="Bash npm test", call="c", nth=9, times=60)),
+        Escalate(about="loop9.0", text="a1 made the same call 60 times: Bash npm test"),
+        [CIRCLE, replace(CIRCLE, loop=Loop(what="x", call="c", nth=9, times=59))],
+    ),
+    "CTX002": (
+        view(Status.WORKING, sight=Sight(context=ContextUse(used=60.0))),
+        Send(run=3, text=WARNED, about="warn", at_once=True),
+        [
+            view(sight=Sight(context=ContextUse(used=59.9))),
+            view(sight=Sight(context=ContextUse(used=70.0))),
+            view(Status.ASKING, sight=Sight(context=ContextUse(used=60.0))),
+            view(sight=Sight(context=ContextUse(used=60.0)), settings=Settings(warn_context=0.0)),
+            view(sight=Sight(context=ContextUse(used=60.0)), settings=Settings(context_max=0.0)),
+            view(sight=Sight(context=ContextUse(used=60.0)), context=MUTE),
+        ],
+    ),
+    "SAV001": (
+        OLD_NOTE,
+        Checkpoint(run=3, name="ckpt-20261026-080000-r3", about="note2.0.0", last=True),
+        [
+            replace(OLD_NOTE, saved="w"),
+            replace(OLD_NOTE, saved=None),
+            replace(OLD_NOTE, saved_at=NOW.at - 899.0),
+            replace(OLD_NOTE, settings=Settings(save_every=0.0)),
+            replace(OLD_NOTE, sight=Sight(moved_at=NOW.at - 1.0)),
+            replace(OLD_NOTE, belief=Belief(status=Status.WORKING)),
+            replace(OLD_NOTE, tally=Tally(turns=2, misses=3)),
+            replace(OLD_NOTE, outbox=(HELLO,)),
+            replace(OLD_NOTE, context=MUTE),
+            replace(OLD_NOTE, tally=Tally(nudges=1)),
+        ],
+    ),
+    "TSK001": (
+        DONE,
+        Checkpoint(run=3, name="ckpt-20261026-080000-r3", about="done2.0.0", last=True),
+        [
+            SAVED,
+            replace(DONE, tasks=Tasks()),
+            replace(DONE, tasks=Tasks(done=3, left=1)),
+            replace(DONE, tally=Tally()),
+            replace(DONE, belief=Belief(status=Status.WORKING)),
+            replace(DONE, outbox=(HELLO,)),
+        ],
+    ),
+    "TSK002": (
+        SAVED,
+        Stop(run=3, about="done2.0.0"),
+        [
+            DONE,
+            replace(SAVED, tasks=Tasks()),
+            replace(SAVED, tasks=Tasks(done=3, left=1)),
+            replace(SAVED, belief=Belief(status=Status.FAILED)),
+            replace(SAVED, outbox=(HELLO,)),
+            view(tasks=Tasks(done=3)),
+        ],
+    ),
+    "TSK003": (
+        view(Status.GONE, run=LEFT, tasks=Tasks(done=3)),
+        Notify(
+            about="3.finished",
+            text="a1: all 3 tasks are done; it has ended",
+            severity=Severity.P1,
+        ),
+        [
+            DONE,
+            view(Status.GONE, run=LEFT),
+            view(Status.GONE, run=LEFT, tasks=Tasks(done=3, left=1)),
+        ],
     ),
     "IDL001": (
         IDLE_LONG,
@@ -481,6 +693,61 @@ def test_a_failed_turn_is_retried_later_and_later(failures: int) -> None:
 
     assert proposed("ERR001", view(Status.FAILED, since=NOW.at - wait + 0.1, tally=tally)) == ()
     assert proposed("ERR001", view(Status.FAILED, since=NOW.at - wait, tally=tally)) != ()
+
+
+def test_a_wait_that_the_api_asks_for_is_waited_out() -> None:
+    """Never less than koboshi's own wait, and never more than an hour."""
+
+    def tried(wait: float, age: float) -> bool:
+        sight = Sight(error=ApiError(code="429", wait=wait))
+        return proposed("ERR001", replace(FAILED, sight=sight, belief=aged(age))) != ()
+
+    def aged(age: float) -> Belief:
+        return replace(FAILED.belief, since=NOW.at - age)
+
+    assert (tried(300.0, 299.0), tried(300.0, 300.0)) == (False, True)
+    assert (tried(5.0, 29.0), tried(5.0, 30.0)) == (False, True)
+    assert (tried(1e9, 3_599.0), tried(1e9, 3_600.0)) == (False, True)
+
+
+def test_an_agent_that_is_done_and_does_not_end_is_told_of() -> None:
+    """Each try to end it is one of its own."""
+    once = replace(SAVED, tally=Tally(turns=2, notes=4, misses=2))
+    thrice = replace(SAVED, tally=Tally(turns=2, notes=5, misses=3))
+
+    assert proposed("TSK002", once) == (Stop(run=3, about="done2.0.4"),)
+    assert [a.key for a in proposed("TSK002", thrice)] == ["3.up2.0.escalate"]
+
+
+def test_a_turn_that_hangs_under_a_half_typed_line_is_told_of() -> None:
+    """No key goes over the line, so that nobody else would ever end the turn."""
+    hung = stalled(sight=Sight(worked_at=NOW.at - 1_200.0, draft="please als"))
+
+    [told] = proposed("HNG002", hung)
+
+    assert isinstance(told, Escalate)
+    assert "a half-typed line is in its box" in told.text
+
+
+def test_what_is_typed_after_an_error_may_be_said_otherwise() -> None:
+    """`retry_text` for errors, `continue_text` for everything else."""
+    settings = Settings(continue_text="go on", retry_text="try again")
+
+    [retry] = proposed("ERR001", replace(FAILED, settings=settings))
+    [nudge] = proposed("IDL001", replace(IDLE_LONG, settings=settings))
+
+    assert isinstance(retry, Send)
+    assert isinstance(nudge, Send)
+    assert (retry.text, nudge.text) == ("try again", "go on")
+
+
+@pytest.mark.parametrize("code", ["HNG001", "LVL001", "LVL002", "CTX002"])
+def test_an_agent_that_tries_again_by_itself_is_left_alone(code: str) -> None:
+    """These reach into a turn that runs; not into one that counts down to its next try."""
+    example, _, _ = CASES[code]
+    sight = replace(example.sight, error=ApiError(code="529", retrying=True))
+
+    assert proposed(code, replace(example, sight=sight)) == ()
 
 
 def test_a_note_that_did_not_arrive_starts_the_old_session() -> None:

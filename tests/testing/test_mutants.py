@@ -15,7 +15,7 @@ import pytest
 
 from koboshi.core import engine, gate
 from koboshi.core.readings import Reading, Status
-from koboshi.core.view import View, evolve
+from koboshi.core.view import Exit, View, evolve
 from koboshi.daemon import recover, supervisor
 from koboshi.performers import PERFORMERS, lifecycle, settle, typing
 from koboshi.performers.hands import Glance, Hands, done, skipped
@@ -142,7 +142,7 @@ def no_load(patch: Patch) -> None:
 
 def _ready_when(patch: Patch, ready: Callable[[Reading], bool]) -> None:
     for module in (typing, lifecycle):
-        patch.setattr(module, "ready", ready)
+        patch.setattr(module, "ready", lambda reading, _told=None: ready(reading))
 
 
 def typed_over_a_person(patch: Patch) -> None:
@@ -192,6 +192,34 @@ def without(code: str) -> Callable[[Patch], None]:
         patch.setattr(nights, "BUILTIN", tuple(r for r in BUILTIN if r.code != code))
 
     return remove
+
+
+def hangs_seen_everywhere(patch: Patch) -> None:
+    """A turn hangs as soon as it runs."""
+    patch.setattr(View, "stalled_for", lambda _self, _now: 1e9)
+
+
+def instead(code: str, see: Callable[[View], View]) -> Callable[[Patch], None]:
+    """The rule of that code sees something else than there is."""
+
+    def blind(patch: Patch) -> None:
+        rules = []
+        for rule in BUILTIN:
+            check = rule.check
+            fooled = evolve(rule, check=lambda view, now, check=check: check(see(view), now))
+            rules.append(fooled if rule.code == code else rule)
+        patch.setattr(nights, "BUILTIN", tuple(rules))
+
+    return blind
+
+
+def _never_cured(view: View) -> View:
+    return evolve(view, tally=evolve(view.tally, cures=0))
+
+
+def _never_meant(view: View) -> View:
+    run = view.run
+    return view if run.exit is None else evolve(view, run=evolve(run, exit=Exit(code=1)))
 
 
 def shell_line_not_looked_at(patch: Patch) -> None:
@@ -281,6 +309,11 @@ MUTANTS = {
     "j durable": Mutant(decisions_not_durable, "not durable", (1,)),
     "k RUN001": Mutant(without("RUN001"), "stuck", (1, 2, 4)),
     "k IDL001": Mutant(without("IDL001"), "stuck", (1, 2, 3)),
+    "k HNG001": Mutant(without("HNG001"), "stuck", (1, 2, 3)),
+    "k TSK002": Mutant(without("TSK002"), "stuck", (1, 2, 3)),
+    "m hang": Mutant(hangs_seen_everywhere, "after it moved", (1, 2, 3)),
+    "m errors": Mutant(instead("ERR004", _never_cured), "because of errors", (1, 2, 3)),
+    "m done": Mutant(instead("RUN001", _never_meant), "", (1, 2, 3)),
     "shell line": Mutant(
         shell_line_not_looked_at, "shell line a person had begun", (40, 1, 2), in_a_shared_pane
     ),

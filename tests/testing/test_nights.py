@@ -81,6 +81,7 @@ def test_a_sample_of_nights_has_every_kind_of_action() -> None:
 
 KINDS = (
     "answer", "send", "refresh", "checkpoint", "stop", "start", "load", "notify", "escalate",
+    "interrupt",
 )  # fmt: skip
 
 

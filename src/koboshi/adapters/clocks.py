@@ -28,6 +28,14 @@ _SPAN = re.compile(
     r"(?:(?P<seconds>\d{1,6}) ?s(?:ec(?:ond)?s?)?)?\.?$",
     re.IGNORECASE,
 )
+#: `try again in 1m30s`, `retry after 20 seconds`, `retry-after: 20`.
+_AGAIN = re.compile(
+    r"\b(?:try again|retry)[ -](?:in|after):? "
+    r"(?P<span>(?:\d{1,6}(?:\.\d{1,6})? ?(?:ms|[dhms][a-z]{0,6})? ?){1,4})",
+    re.IGNORECASE,
+)
+_PIECE = re.compile(r"(?P<count>[\d.]+) ?(?P<unit>ms|[dhms]?)", re.IGNORECASE)
+_SECONDS = {"ms": 0.001, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _NOON, _WEEK = 12, 7
@@ -63,6 +71,13 @@ def reset_instant(text: str, utc: float | None) -> float | None:
     # The line stays on the screen after the reset:
     # "9:58am" seen at 9:59 is a minute ago, not tomorrow.
     return min(moments, key=lambda moment: abs(moment - utc), default=None)
+
+
+def asked_wait(text: str) -> float:
+    """Seconds that an error asks to wait before the next try; 0 when it says nothing of that."""
+    found = _AGAIN.search(text)
+    pieces = _PIECE.finditer(found["span"]) if found else ()
+    return sum(float(piece["count"]) * _SECONDS[piece["unit"].lower()] for piece in pieces)
 
 
 def _clock(found: re.Match[str]) -> dt.time | None:

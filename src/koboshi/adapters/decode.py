@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from koboshi.core.events import HookRead, PersonTyped, RunExited, ScreenRead
+from koboshi.core.events import HookRead, PersonTyped, RunExited, ScreenRead, TasksRead
 from koboshi.core.observations import (
     HookFired,
     PersonSeen,
@@ -14,16 +15,22 @@ from koboshi.core.observations import (
     RegistryRead,
     ScreenSeen,
     StatusLineSeen,
+    TasksSeen,
     TranscriptGrew,
 )
 
 from .hooks import read_hook
+from .tasks import count_tasks
 
 if TYPE_CHECKING:
     from koboshi.core.events import Body
     from koboshi.core.observations import Observation
 
     from .base import Adapter
+
+
+#: Seconds that count up or down, times of the day, and everything that is no letter or number.
+_IDLE_MOTION = re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|m|h)\b|\b\d{1,2}:\d\d(?::\d\d)?|[^\w%]+")
 
 
 def decode(adapter: Adapter, observation: Observation) -> Body | None:
@@ -37,6 +44,9 @@ def decode(adapter: Adapter, observation: Observation) -> Body | None:
             return _hook(observation)
         case RegistryRead() | TranscriptGrew() | StatusLineSeen():
             return adapter.signal(observation)
+        case TasksSeen(text=text):
+            done, left = count_tasks(text)
+            return TasksRead(done=done, left=left)
         case PersonSeen():
             return PersonTyped()
         case _:
@@ -55,7 +65,9 @@ def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
     if reading.reason == "shell_prompt" and adapter.said_goodbye(seen):
         # In a pane of a person's nobody knows the exit code; who was told to leave says goodbye.
         return RunExited(run=run, meant=True)
-    return ScreenRead(run=run, reading=reading, digest=digest(seen), seen_at=seen.at)
+    return ScreenRead(
+        run=run, reading=reading, digest=digest(seen), seen_at=seen.at, work=work(seen)
+    )
 
 
 def _exited(adapter: Adapter, run: int, code: int | None, signal: int | None) -> RunExited:
@@ -78,6 +90,12 @@ def _hook(fired: HookFired) -> HookRead | None:
         began=hook.began,
         age=fired.age,
     )
+
+
+def work(seen: ScreenSeen) -> str:
+    """Tells two screens apart but for what moves by itself: running clocks, spinners, frames."""
+    shown = _IDLE_MOTION.sub(" ", seen.text).encode(errors="surrogatepass")
+    return f"{zlib.crc32(shown):08x}"
 
 
 def digest(seen: ScreenSeen) -> str:

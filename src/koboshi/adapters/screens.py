@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from koboshi.core.readings import ApiError, ContextUse, Limit, Reading, Status
 
 from .base import SHELLS
-from .clocks import reset_instant
+from .clocks import asked_wait, reset_instant
 from .dialogs import read_dialog
 from .text import rows_of, unwrap
 
@@ -207,6 +207,7 @@ def _error(
         retrying=status is Status.WORKING,
         attempt=int(attempt) if attempt else None,
         of=int(of) if of else None,
+        wait=asked_wait(found[1].string),
     )
 
 

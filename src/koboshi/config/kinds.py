@@ -153,7 +153,7 @@ def _commands(value: object) -> tuple[str, ...]:
 
 def _code(value: object) -> str:
     code = str(value).lower()
-    if not _CODE.fullmatch(code):
+    if not _CODE.fullmatch(code) and code not in ("context", "login"):
         raise _wrong("an HTTP code such as '429', or '4xx', '5xx'", value)
     return code
 

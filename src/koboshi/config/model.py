@@ -113,31 +113,35 @@ class Values(BaseModel):
     keep_least: Tries = _DEFAULT.keep_least
     """So many of each stay, however old; the newest and what a refresh still needs always do."""
 
-    warn_context: Annotated[Percent, Trust.FREE, LATER] = _DEFAULT.warn_context
-    """Percent of the context in use at which a person is told; 0 is off."""
-    hang_after: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.hang_after
-    """Working that long without a change counts as hanging."""
-    save_every: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.save_every
+    warn_context: Annotated[Percent, Trust.FREE] = _DEFAULT.warn_context
+    """Percent of the context in use at which the agent is told to wrap up; 0 is off."""
+    hang_after: Annotated[Seconds, Trust.FREE] = _DEFAULT.hang_after
+    """A turn that long without any sign of work is interrupted; 0 is off."""
+    save_every: Annotated[Seconds, Trust.FREE] = _DEFAULT.save_every
     """Between two saves of the work; 0 is off."""
     probe_every: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.probe_every
     """Between two questions for the context in use, where only asking tells; 0 is off."""
     probe_timeout: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.probe_timeout
     """How long the answer to such a question may take."""
-    errors_window: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.errors_window
+    errors_window: Annotated[Seconds, Trust.FREE] = _DEFAULT.errors_window
     """The time in which API errors are counted."""
-    errors_max: Annotated[Count, Trust.FREE, LATER] = _DEFAULT.errors_max
+    errors_max: Annotated[Count, Trust.FREE] = _DEFAULT.errors_max
     """API errors within `errors_window` before `on_error` says what to do."""
-    on_error: Annotated[dict[Code, Reaction], Trust.FREE, LATER] = Field(default_factory=dict)
+    on_error: Annotated[dict[Code, Reaction], Trust.FREE] = Field(
+        default_factory=lambda: dict(_DEFAULT.on_error)
+    )
     """What to do about an API error, by HTTP code (`"429"`) or class (`"5xx"`): `skip`, `retry`,
     `reset` or `safe-restart`. Tables of several places are put together code by code."""
-    tasks_path: Annotated[Text, LATER] = _DEFAULT.tasks_path
-    """The list of tasks that the agent works through."""
+    tasks: Text = _DEFAULT.tasks
+    """The tasks file, from the agent's folder: complete, and the agent is ended; empty: none."""
+    calls_max: Count = _DEFAULT.calls_max
+    """Times the same tool call in a row before the agent is told; 0 is off."""
     save_text: Annotated[Text, LATER] = _DEFAULT.save_text
     """What is typed to have the work saved."""
     load_text: Annotated[Text, LATER] = _DEFAULT.load_text
     """What is typed to have the saved work loaded."""
-    retry_text: Annotated[Text, LATER] = _DEFAULT.retry_text
-    """What is typed after an error."""
+    retry_text: Text = _DEFAULT.retry_text
+    """What is typed after an error, instead of `continue_text`; empty: the same."""
     start_command: Annotated[Text, LATER] = _DEFAULT.start_command
     """A command line that starts the agent."""
     restart_command: Annotated[Text, LATER] = _DEFAULT.restart_command

@@ -85,9 +85,23 @@ class Refresh(Intent):
     run: int
     nth: int
     why: str
+    back: bool = False  #: the same session goes on in a new process; else a fresh one with a note
+    cure: bool = False  #: for errors: one of these, then a person is asked
 
     def _about(self) -> str:
         return f"{self.run}.refresh{self.nth}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupt(Intent):
+    """End a turn that does nothing any more; the agent is at its prompt afterwards."""
+
+    kind: ClassVar[str] = "interrupt"
+    run: int
+    about: str
+
+    def _about(self) -> str:
+        return f"{self.run}.{self.about}.interrupt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,13 +189,13 @@ class Escalate(Intent):
         return f"{self.about}.escalate"
 
 
-Action = Answer | Send | Refresh | Checkpoint | Stop | Start | Load | Notify | Escalate
+Action = Answer | Send | Refresh | Interrupt | Checkpoint | Stop | Start | Load | Notify | Escalate
 
 #: Wire name of each action. Names are never reused.
 ACTION_KINDS: dict[str, type[Action]] = {
     cls.kind: cls
-    for cls in (Answer, Send, Refresh, Checkpoint, Stop, Start, Load, Notify, Escalate)
+    for cls in (Answer, Send, Refresh, Interrupt, Checkpoint, Stop, Start, Load, Notify, Escalate)
 }
 
 #: Actions that reach into the agent's terminal: one at a time, and never while a person types.
-HANDS = (Answer, Send, Refresh, Checkpoint, Stop, Start, Load)
+HANDS = (Answer, Send, Refresh, Interrupt, Checkpoint, Stop, Start, Load)

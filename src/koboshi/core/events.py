@@ -98,12 +98,16 @@ class RunExited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenRead:
-    """A look showed something new; `digest` tells two screens apart."""
+    """A look showed something new; `digest` tells two screens apart.
+
+    `work` tells them apart but for running clocks and spinners.
+    """
 
     run: int
     reading: Reading
     digest: str
     seen_at: float
+    work: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +117,7 @@ class ScreenSame:
     run: int
     digest: str
     seen_at: float
+    work: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +151,14 @@ class SignalRead:
     context: ContextUse | None = None
     tokens: int = 0  #: in the context, where a share is not told
     window: int = 0  #: size of the context in tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TasksRead:
+    """The tasks file was read; both 0 when it is missing or names no task."""
+
+    done: int
+    left: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +206,7 @@ Body = (
     | ScreenSame
     | HookRead
     | SignalRead
+    | TasksRead
     | PersonTyped
     | OrderGiven
     | ActionFinished

@@ -23,6 +23,7 @@ from .events import (
     SignalRead,
     Source,
     SupervisorStarted,
+    TasksRead,
     Ticked,
 )
 from .orders import ordered
@@ -35,6 +36,7 @@ from .view import (
     Belief,
     Clue,
     Exit,
+    Fault,
     Question,
     Run,
     Sight,
@@ -67,7 +69,7 @@ def fold(view: View, event: Event) -> View:
             return _believe(_same(view, body), now)
         case ScreenRead():
             after = _believe(_read(view, body), now)
-        case HookRead() | SignalRead():
+        case HookRead() | SignalRead() | TasksRead():
             after = _believe(told(view, body, now), now)
         case RunStarted():
             after = _started(view, body, now)
@@ -81,10 +83,15 @@ def fold(view: View, event: Event) -> View:
             after = ordered(view, body)
         case SupervisorStarted():
             # What was seen before the supervisor died may be old by now: look again first.
-            after = without(evolve(view, acted_at=now.at), Source.REGISTRY, Source.TRANSCRIPT)
+            # Nobody watched until now: whatever stands there may have moved meanwhile.
+            sight = evolve(view.sight, worked_at=now.at)
+            fresh = evolve(view, acted_at=now.at, sight=sight)
+            after = without(fresh, Source.REGISTRY, Source.TRANSCRIPT)
         case _:
             assert_never(body)
-    if after is view and isinstance(body, RunStarted | RunExited | ScreenRead | SignalRead):
+    if after is view and isinstance(
+        body, RunStarted | RunExited | ScreenRead | SignalRead | TasksRead
+    ):
         return view  # an old story
     return evolve(after, past=(*after.past[1 - HISTORY :], event))
 
@@ -98,23 +105,52 @@ def _believe(view: View, now: Moment) -> View:
     old = view.belief
     status, objection = settle(old.status, claimed)
     reason = objection or reason
-    if status is old.status:
+    if status is old.status and not _failed_anew(view, status):
         if reason == old.reason and evidence == old.evidence:
             return view
         return evolve(view, belief=evolve(old, reason=reason, evidence=evidence))
     belief = Belief(status=status, since=now.at, reason=reason, evidence=evidence)
-    return evolve(view, belief=belief, tally=_entered(view, status, now))
+    after = evolve(view, belief=belief, said=False, tally=_entered(view, status, reason, now))
+    if status is Status.WORKING:
+        # What it does now was not noted down, whatever the screen shows when it is at rest.
+        unsaved = "" if view.saved is None else view.saved
+        return evolve(after, hung=False, saved=unsaved)
+    # An error that stands there before the first turn is one of the run before.
+    return _faulted(after, reason, now) if status is Status.FAILED and after.tally.turns else after
 
 
-def _entered(view: View, status: Status, now: Moment) -> Tally:
+def _failed_anew(view: View, status: Status) -> bool:
+    """Whether another turn has failed, too quickly to be seen at work: said, and answered so.
+
+    Over a line that is typed the old error stands, and in a look from before it was submitted.
+    """
+    if status is not Status.FAILED or not view.said or view.refresh is not None:
+        return False
+    return not view.sight.draft and view.sight.seen_at > view.acted_at
+
+
+def _faulted(view: View, reason: str, now: Moment) -> View:
+    error = view.sight.error
+    code = error.code if error is not None else reason.rpartition("API error ")[2]
+    start = now.at - view.settings.errors_window
+    recent = tuple(fault for fault in view.faults if fault.at > start)
+    return evolve(view, faults=(*recent, Fault(at=now.at, code=code)))
+
+
+def _entered(view: View, status: Status, reason: str, now: Moment) -> Tally:
     """Counters that change when a status begins."""
     tally, before = view.tally, view.belief.status
     if status is Status.WORKING:
-        return evolve(tally, turns=tally.turns + 1, nudges=0)
-    if status is Status.FAILED:
+        return evolve(tally, turns=tally.turns + 1, nudges=0, interrupts=0)
+    if status is Status.FAILED and before is Status.FAILED:
+        turns, failures = tally.turns + 1, tally.failures + 1
+        return evolve(tally, turns=turns, failures=failures, nudges=0)
+    if status is Status.FAILED and tally.turns:
         return evolve(tally, failures=tally.failures + 1)
-    if status is Status.IDLE and before is Status.WORKING:
-        return evolve(tally, failures=0)
+    # To save or to load is no turn of the work; an interrupted one did not end well.
+    ended = status is Status.IDLE and before is Status.WORKING and view.refresh is None
+    if ended and reason != "interrupted" and not view.hung:
+        return evolve(tally, failures=0, cures=0, hangs=0)
     if status is Status.GONE and not (view.run.exit and view.run.exit.meant):
         healthy = now.at - view.run.since >= view.settings.healthy_after
         return evolve(tally, crashes=1 if healthy else tally.crashes + 1)
@@ -134,6 +170,10 @@ def _same(view: View, body: ScreenSame) -> View:
         return view
     moved_at = view.sight.moved_at if body.digest == view.sight.digest else body.seen_at
     sight = evolve(view.sight, digest=body.digest, seen_at=body.seen_at, moved_at=moved_at)
+    if body.work != sight.work:
+        sight = evolve(sight, work=body.work, worked_at=body.seen_at)
+    if view.saved is None and view.status is Status.IDLE:
+        view = evolve(view, saved=body.work)
     question = view.question
     if question is not None:
         question = evolve(question, looks=question.looks + 1)
@@ -145,6 +185,8 @@ def _read(view: View, body: ScreenRead) -> View:
     if _old(view, body):
         return view
     reading = body.reading
+    if view.saved is None and reading.status is Status.IDLE:
+        view = evolve(view, saved=body.work)
     moved = body.digest != view.sight.digest
     sight = Sight(
         digest=body.digest,
@@ -157,6 +199,8 @@ def _read(view: View, body: ScreenRead) -> View:
         context_at=view.sight.context_at,
         window=view.sight.window,
         error=reading.error,
+        work=body.work,
+        worked_at=view.sight.worked_at if body.work == view.sight.work else body.seen_at,
     )
     sight = with_context(sight, reading.context, body.seen_at)
     clue = Clue(
@@ -177,7 +221,7 @@ def _shell(view: View, body: ScreenRead) -> View:
     if body.reading.status is not Status.GONE or view.run.exit is not None:
         return view
     clue = evolve(view.clues[-1], source=Source.PROCESS)
-    exited = Exit(meant=_was_ended(view))
+    exited = Exit(meant=_was_ended(view) or view.tasks.complete)
     after = evolve(view, run=evolve(view.run, exit=exited), clues=with_clue(view, clue))
     return _restart_after_exit(after)
 
@@ -200,7 +244,11 @@ def _asked(view: View, reading: Reading, at: float) -> View:
     fresh = Question(
         prompt=prompt, nth=tally.prompts + 1, since=at, above=reading.lines, left_to_person=doubt
     )
-    return evolve(view, question=fresh, clear=0, tally=evolve(tally, prompts=fresh.nth))
+    loop = view.loop
+    if loop is not None and prompt.subject and not loop.what.endswith(f" {prompt.subject}"):
+        loop = evolve(loop, what="", nth=loop.nth + 1, times=0)  # its hooks may all be lost
+    after = evolve(view, question=fresh, clear=0, loop=loop)
+    return evolve(after, tally=evolve(tally, prompts=fresh.nth))
 
 
 def _clear(view: View) -> View:
@@ -244,19 +292,24 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
     refresh = view.refresh
     if refresh is not None and refresh.stage is Stage.STARTING:
         refresh = None if refresh.back else evolve(refresh, stage=Stage.LOADING, tries=0)
-    tally = evolve(view.tally, prompts=0, turns=0, nudges=0, starts=0, held=0)
+    tally = evolve(view.tally, prompts=0, turns=0, nudges=0, interrupts=0, starts=0, held=0)
     return evolve(
         view,
         context=evolve(view.context, run=body.run),
         run=run,
         belief=Belief(status=Status.STARTING, since=now.at, reason=f"run {body.run} started"),
         clues=(),
-        sight=Sight(moved_at=now.at),
+        sight=Sight(moved_at=now.at, worked_at=now.at),
         question=None,
         doubted=(),
         window=None,
         refresh=refresh,
         tally=tally,
+        said=False,
+        hung=False,
+        saved_at=now.at,
+        # What the run before did and did not note down is in a session that goes on.
+        saved="" if body.origin is Origin.RESUMED else None,
         wanted=False,
         halted=None if body.origin is Origin.FIRST else view.halted,
         restarts=charged(view, now) if body.origin is not Origin.FIRST else view.restarts,
@@ -276,7 +329,8 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
         reason="process_gone",
         evidence=(f"run {body.run} ended: {status}",),
     )
-    meant = body.meant or _was_ended(view)
+    # Who has nothing left to do may end, however it does.
+    meant = body.meant or _was_ended(view) or view.tasks.complete
     exited = Exit(code=body.code, signal=body.signal, meant=meant)
     after = evolve(
         view,
@@ -311,6 +365,7 @@ def _restart_after_exit(view: View) -> View:
     if refresh is None:
         return view
     meant = view.run.exit is not None and view.run.exit.meant
-    if refresh.stage is Stage.SAVING or (refresh.stage is Stage.LOADING and meant):
+    over = refresh.stage is Stage.SAVING or view.tasks.complete
+    if over or (refresh.stage is Stage.LOADING and meant):
         return evolve(view, refresh=None)
     return evolve(view, refresh=evolve(refresh, stage=Stage.STARTING, tries=0))

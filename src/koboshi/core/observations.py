@@ -85,10 +85,17 @@ class TranscriptGrew:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TasksSeen:
+    """The tasks file as it stands; empty: it is not there."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PersonSeen:
     """A person typed into the agent's terminal."""
 
 
 #: What an adapter reads beside the screen.
 Signal = StatusLineSeen | RegistryRead | TranscriptGrew
-Observation = ScreenSeen | ProcessGone | HookFired | Signal | PersonSeen
+Observation = ScreenSeen | ProcessGone | HookFired | Signal | TasksSeen | PersonSeen

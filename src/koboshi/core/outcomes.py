@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from .view import View
 
 
+#: What is told to an agent by the way; it is no nudge.
+_ASIDE = ("warn", "loop")
+
+
 def charged(view: View, now: Moment) -> tuple[float, ...]:
     """The restarts that still count against the budget, and one more."""
     start = now.at - view.settings.period
@@ -44,7 +48,42 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
         return _send_finished(view, action, ending)
     if isinstance(action, do.Refresh):
         return _refresh_began(view, action) if ending is Ending.DONE else view
+    if isinstance(action, do.Interrupt):
+        return _interrupt_finished(view, action, ending)
+    if isinstance(action, do.Load):
+        view = _at_work(view)
+    if isinstance(action, do.Checkpoint | do.Stop):
+        view = _noted(view, action, ending, now)
     return _stage_finished(view, action, ending)
+
+
+def _interrupt_finished(view: View, action: do.Interrupt, ending: Ending) -> View:
+    tally = view.tally
+    if ending is Ending.SKIPPED:
+        return view
+    if ending is Ending.FAILED:
+        return evolve(view, tally=evolve(tally, interrupts=tally.interrupts + 1))
+    if view.loop is not None and action.about.startswith("loop"):
+        view = evolve(view, loop=evolve(view.loop, broken=True))
+    return evolve(view, hung=True, tally=evolve(tally, hangs=tally.hangs + 1))
+
+
+def _noted(view: View, action: do.Checkpoint | do.Stop, ending: Ending, now: Moment) -> View:
+    """Whether the work so far is written down; a refresh counts its own tries."""
+    tally = view.tally
+    written = isinstance(action, do.Checkpoint) and ending is Ending.DONE
+    if ending is Ending.FAILED or written:
+        own = action.about.startswith(("note", "done"))
+        missed = tally.misses + (own and not written)
+        tally = evolve(tally, notes=tally.notes + own, misses=0 if written else missed)
+    if written:
+        return evolve(view, saved_at=now.at, saved=None, tally=tally)
+    return evolve(view, tally=tally)
+
+
+def _at_work(view: View) -> View:
+    """Whatever is at rest next has done something that was not noted down."""
+    return evolve(view, saved="") if view.saved is None else view
 
 
 def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> View:
@@ -63,16 +102,24 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> Vie
 def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     if ending is Ending.SKIPPED:
         return view
+    # A turn that was seen meanwhile has been counted.
+    unseen = action.about.startswith((f"failed{view.tally.turns}.", f"skip{view.tally.turns}."))
+    view = evolve(_at_work(view), said=unseen and ending is Ending.DONE)
     if action.about.startswith("reload"):
         return _told(view, ending)
     if action.ordered:
         # Said or in doubt: either way it is not said again.
         left = tuple(m for m in view.outbox if f"message{m.nth}" != action.about)
         return evolve(view, outbox=left)
+    tally = view.tally
+    if action.about.startswith(_ASIDE):
+        return view
+    if action.about.startswith("skip"):
+        tally = evolve(tally, cures=tally.cures + 1)
     window = view.window
     if window is not None and action.about.startswith(f"limit{window.nth}."):
         window = evolve(window, tries=window.tries + 1)
-    return evolve(view, window=window, tally=evolve(view.tally, nudges=view.tally.nudges + 1))
+    return evolve(view, window=window, tally=evolve(tally, nudges=tally.nudges + 1))
 
 
 def _told(view: View, ending: Ending) -> View:
@@ -96,11 +143,15 @@ def _start_finished(view: View, action: do.Start, ending: Ending, now: Moment) -
 
 
 def _refresh_began(view: View, action: do.Refresh) -> View:
-    tally = evolve(view.tally, refreshes=action.nth)
+    cures = view.tally.cures + action.cure
+    tally = evolve(view.tally, refreshes=action.nth, cures=cures)
+    view = evolve(view, hung=False)
     if view.run.exit is not None or view.status is Status.LIMITED:
         return evolve(view, tally=tally)  # it ended, or was limited, before it was asked to save
     session = view.run.session
-    refresh = Refreshing(nth=action.nth, why=action.why, stage=Stage.SAVING, session=session)
+    refresh = Refreshing(
+        nth=action.nth, why=action.why, stage=Stage.SAVING, session=session, back=action.back
+    )
     return evolve(view, refresh=refresh, tally=tally)
 
 

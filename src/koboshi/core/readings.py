@@ -124,6 +124,7 @@ class ApiError:
     retrying: bool = False
     attempt: int | None = None
     of: int | None = None
+    wait: float = 0.0  #: seconds that it asks to wait before the next try
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

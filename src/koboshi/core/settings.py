@@ -14,18 +14,36 @@ class Settings:
     mode: Mode = Mode.KEEP  #: how much koboshi may do
     allow: tuple[str, ...] = ()  #: commands whose permission question is answered "once"; exact
     continue_text: str = "continue"  #: what is typed to get a waiting agent going
+    retry_text: str = ""  #: what is typed after an error; empty: the same
 
     hooks: str = "shim"  #: how the agent's hooks reach us: by "shim" or by "http"
 
+    tasks: str = ""  #: the tasks file, from the agent's folder; empty: there is none
+    save_every: float = 900.0  #: what was done is noted down that often; 0 is off (15 minutes)
     idle_after: float = 600.0  #: at its prompt that long without a change → continue
     nudges_max: int = 5  #: messages in a row with no effect before a person is asked
+    warn_context: float = 60.0  #: percent of the context in use → the agent is told; 0 is off
     context_max: float = 70.0  #: percent of the context in use → refresh; 0 is off
     context_window: int = 0  #: tokens it holds, where the CLI tells only how many are in use
     run_max: float = 2700.0  #: age of a run → refresh; 0 is off (45 minutes)
+    hang_after: float = 1200.0  #: a turn that long without any sign of work → interrupt; 0 is off
+    calls_max: int = 20  #: times the same tool call in a row, then the agent is told; 0 is off
     starting_max: float = 60.0  #: a blank screen is "starting" for that long, then unknown
     unknown_after: float = 120.0  #: unknown that long → a person is told
     limit_slack: float = 5.0  #: wait this much longer than the CLI says
     limit_blind: float = 3600.0  #: try again after this when the CLI does not say when it resets
+    errors_max: int = 3  #: API errors, in a row or …
+    errors_window: float = 300.0  #: … within this time; then what `on_error` says is done
+    #: code → skip | retry | reset | safe-restart; a code that is not named here is retried
+    on_error: tuple[tuple[str, str], ...] = (
+        ("400", "skip"),
+        ("401", "safe-restart"),
+        ("403", "skip"),
+        ("404", "skip"),
+        ("413", "reset"),
+        ("context", "reset"),
+        ("login", "safe-restart"),
+    )
     failed_base: float = 30.0  #: wait before a failed turn is retried; doubles with each failure
     failed_max: float = 600.0  #: and never more than this
 
@@ -52,17 +70,10 @@ class Settings:
     keep_for: float = 604800.0  #: hand-over notes and snapshots older than this may go (a week) …
     keep_least: int = 20  #: … but so many of each stay, however old
 
-    warn_context: float = 60.0  #: percent of the context in use → a person is told
-    hang_after: float = 1200.0  #: working that long without a change → hanging
-    save_every: float = 900.0  #: between two saves of the work
+    # Read and shown; no rule acts on these yet.
     probe_every: float = 600.0  #: between two questions for the context in use
     probe_timeout: float = 12.0  #: the answer to one may take that long
-    errors_window: float = 300.0  #: API errors within this time …
-    errors_max: int = 3  #: … of that number → on_error
-    on_error: tuple[tuple[str, str], ...] = ()  #: HTTP code or 4xx, 5xx → skip, retry, reset, …
-    tasks_path: str = ""  #: the list of tasks that the agent works through
     save_text: str = ""  #: what is typed to have the work saved
     load_text: str = ""  #: what is typed to have it loaded again
-    retry_text: str = ""  #: what is typed after an error
     start_command: str = ""  #: a command line that starts the agent
     restart_command: str = ""  #: and one that starts it again

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .events import HookRead, SignalRead, Source
+from .events import HookRead, SignalRead, Source, TasksRead
 from .readings import ContextUse
-from .view import NEVER, Clue, evolve
+from .view import NEVER, Clue, Loop, Tasks, evolve
 
 if TYPE_CHECKING:
     from .events import Moment
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _RANK: dict[str, int] = {Source.STATUSLINE: 2, Source.TRANSCRIPT: 1}
 #: Seconds after which a better source that fell silent no longer outranks a worse one.
 _CONTEXT_OLD = 300.0
+#: Seconds. That a transcript grew is noted no more often than that.
+_GROWTH_EVERY = 30.0
 
 
 def with_clue(view: View, clue: Clue) -> tuple[Clue, ...]:
@@ -35,8 +37,11 @@ def without(view: View, *sources: Source) -> View:
     return evolve(view, clues=tuple(c for c in view.clues if c.source not in sources))
 
 
-def told(view: View, body: HookRead | SignalRead, now: Moment) -> View:
+def told(view: View, body: HookRead | SignalRead | TasksRead, now: Moment) -> View:
     """What is known after that signal."""
+    if isinstance(body, TasksRead):
+        tasks = Tasks(done=body.done, left=body.left)
+        return view if tasks == view.tasks else evolve(view, tasks=tasks)
     return _hook(view, body, now) if isinstance(body, HookRead) else _signal(view, body, now)
 
 
@@ -48,11 +53,27 @@ def _hook(view: View, body: HookRead, now: Moment) -> View:
     if foreign or (body.run is not None and not vouched):
         return view  # late, from the run before, or another agent's
     after = _in_session(view, body.session)
+    if body.tool:
+        after = evolve(after, loop=_looped(after.loop, body))
     if body.status is None:
         return after
     at = now.at - body.age
     clue = Clue(source=Source.HOOK, status=body.status, at=at, reason=f"hook {body.word}")
     return evolve(after, clues=with_clue(after, clue))
+
+
+def _looped(loop: Loop | None, body: HookRead) -> Loop:
+    """The row that this tool call goes on or begins; a hook told twice is one call.
+
+    Hooks get lost and come late. Only the first of a call counts it, whenever it comes; but what
+    stands between two calls breaks their row, whichever hook tells of it.
+    """
+    what, begins = f"{body.tool} {body.subject}", body.word == "PreToolUse"
+    if loop is None or loop.what != what or not body.subject:
+        loop = Loop(what=what, call="", nth=loop.nth + 1 if loop else 1, times=0)
+    if not begins or (loop.times and loop.call == body.call):
+        return loop
+    return evolve(loop, call=body.call, times=loop.times + 1)
 
 
 def _signal(view: View, body: SignalRead, now: Moment) -> View:
@@ -66,6 +87,8 @@ def _signal(view: View, body: SignalRead, now: Moment) -> View:
     if use is None and body.tokens and full:
         use = ContextUse(used=min(100.0, 100.0 * body.tokens / full), source=body.source.value)
     sight = with_context(sight, use, now.at)
+    if body.source is Source.TRANSCRIPT and now.at - sight.worked_at > _GROWTH_EVERY:
+        sight = evolve(sight, worked_at=now.at)
     if sight is not after.sight:
         after = evolve(after, sight=sight)
     if body.status is None:

@@ -94,6 +94,8 @@ class Sight:
     context_at: float = NEVER
     window: int = 0  #: size of the context in tokens, once something said it
     error: ApiError | None = None
+    work: str = ""  #: what it showed but for clocks and spinners …
+    worked_at: float = NEVER  #: … and when that changed, or the agent wrote something down
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +127,38 @@ class Message:
     nth: int
     text: str
     at_once: bool = False  #: also while a turn runs; the CLI queues it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A turn that ended in an error."""
+
+    at: float
+    code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """The same tool call in a row: the nth such row of this agent."""
+
+    what: str
+    call: str
+    nth: int
+    times: int = 1
+    broken: bool = False  #: its turn was interrupted once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tasks:
+    """What the tasks file says; a file that names no task is not done."""
+
+    done: int = 0
+    left: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether there were tasks and none is left."""
+        return self.done > 0 and self.left == 0
 
 
 class Stage(enum.StrEnum):
@@ -172,11 +206,16 @@ class Tally:
     turns: int = 0  #: times it began to work in this run
     nudges: int = 0  #: messages sent since it last worked
     failures: int = 0  #: failed turns since one ended well
+    cures: int = 0  #: what `on_error` says, done since a turn ended well
+    hangs: int = 0  #: turns interrupted since one ended well
+    interrupts: int = 0  #: interrupts of this turn that failed
     crashes: int = 0  #: bad exits since a healthy stretch
     starts: int = 0  #: failed attempts to start a run since one started
     held: int = 0  #: starts that could not even be tried since one started
     limits: int = 0  #: usage limits, over all runs
     refreshes: int = 0  #: refreshes begun, over all runs
+    notes: int = 0  #: notes between refreshes, and failures to end who is done; over all runs
+    misses: int = 0  #: such notes and ends that failed, since a note was written
     unsaved: int = 0  #: refreshes given up for want of a save, since one was saved
     settled: int = 0  #: acknowledgements by a person, over all runs
     messages: int = 0  #: messages of a person, over all runs
@@ -200,6 +239,13 @@ class View:
     window: Window | None = None
     refresh: Refreshing | None = None
     reload: Reloading | None = None
+    faults: tuple[Fault, ...] = ()  #: errors within their window, oldest first
+    loop: Loop | None = None
+    tasks: Tasks = Tasks()
+    said: bool = False  #: a message went in, and no other status has come of it yet
+    hung: bool = False  #: its turn was interrupted, and it has not begun another
+    saved_at: float = NEVER  #: when its work was last noted down, and …
+    saved: str | None = ""  #: … what the screen showed then; None: the next look at rest tells
     tally: Tally = Tally()
     restarts: tuple[float, ...] = ()  #: when runs were started by us, within the budget's period
     acted_at: float = NEVER  #: looks older than our own last keystroke say nothing (law 4)
@@ -221,6 +267,11 @@ class View:
         """Whether a planned restart is under way: its own rules look after the run till it is."""
         return self.refresh is not None or self.reload is not None
 
+    @property
+    def retrying(self) -> bool:
+        """Whether the CLI tries again by itself after an error: then it is left alone."""
+        return self.sight.error is not None and self.sight.error.retrying
+
     def history(self, count: int) -> tuple[Event, ...]:
         """The last events, newest last; at most `HISTORY` are kept."""
         return self.past[-count:] if count > 0 else ()
@@ -237,6 +288,25 @@ class View:
         """How long nothing has moved: not the screen, and no other signal either (law 9)."""
         others = (c.at for c in self.clues if c.source is not Source.SCREEN)
         return max(0.0, now.at - max(self.sight.moved_at, *others, NEVER))
+
+    def stalled_for(self, now: Moment) -> float:
+        """How long nothing was seen of its work: no output, no tool, no line written down."""
+        # A registry is a level: it may be written anew for ever while it says the same.
+        beside = (
+            c.since if c.source is Source.REGISTRY else c.at
+            for c in self.clues
+            if c.source is not Source.SCREEN
+        )
+        return max(0.0, now.at - max(self.sight.worked_at, self.belief.since, *beside))
+
+    def errors_in_window(self, now: Moment) -> int:
+        """Turns that ended in an error: within the window, or in a row if that is more.
+
+        A CLI's own retries stretch one error over minutes, so that a row may outlast the window.
+        """
+        start = now.at - self.settings.errors_window
+        recent = sum(1 for fault in self.faults if fault.at > start)
+        return max(recent, self.tally.failures)
 
     def person_about(self, now: Moment) -> bool:
         """Whether a person typed a moment ago or has left a half-typed line (law 10)."""

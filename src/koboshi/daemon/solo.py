@@ -22,6 +22,7 @@ from koboshi.sources.hookfile import HookFile
 from koboshi.sources.hookhttp import HookUrl, hook_http, reserve
 from koboshi.sources.hooksocket import hook_socket
 from koboshi.sources.senses import Senses
+from koboshi.sources.tasks import TasksFile
 from koboshi.store.manifests import adapter_in, config_dir
 from koboshi.store.paths import journal_dir
 from koboshi.store.redaction import secret_values
@@ -196,6 +197,8 @@ class _Senses:
         self._supervisor = supervisor
         self._files = Senses(post.agent, post.agent_type, gear.spool)
         self._hooks = HookFile(post.hooks) if post.hooks else None
+        tasks = post.settings.tasks
+        self._tasks = TasksFile(Path(post.program.cwd) / tasks) if tasks else None
 
     def last_lines(self) -> tuple[bytes, ...]:
         """The end of the agent's transcript."""
@@ -205,4 +208,6 @@ class _Senses:
         """What is new."""
         if self._hooks is not None:
             yield from self._hooks.poll()
+        if self._tasks is not None:
+            yield from self._tasks.poll()
         yield from self._files.read(self._supervisor.world.view.run)

@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from koboshi.core.actions import Refresh
 from koboshi.errors import HostError
 
-from . import answer, lifecycle, typing
+from . import answer, interrupting, lifecycle, typing
 from .hands import Skipped, done, failed, skipped
 
 if TYPE_CHECKING:
-    from koboshi.core.actions import Action, Escalate, Notify, Refresh
+    from koboshi.core.actions import Action, Escalate, Notify
     from koboshi.core.events import Outcome
 
     from .hands import Hands
@@ -42,11 +43,12 @@ Performer = Callable[[Any, "Hands"], Awaitable["Outcome"]]
 PERFORMERS: dict[str, tuple[Performer, Performer]] = {
     "answer": (answer.answer, answer.settle_answer),
     "send": (typing.send, typing.settle_typing),
+    "interrupt": (interrupting.interrupt, interrupting.settle_interrupt),
     "checkpoint": (typing.checkpoint, typing.settle_typing),
     "load": (typing.load, typing.settle_typing),
     "stop": (lifecycle.stop, lifecycle.settle_stop),
     "start": (lifecycle.start, lifecycle.settle_start),
-    "refresh": (_refresh, _settle_safe),
+    "refresh": (_refresh, _refresh),
     "notify": (_tell, _settle_safe),
     "escalate": (_tell, _settle_safe),
 }
@@ -64,7 +66,9 @@ async def perform(action: Action, hands: Hands) -> Outcome:
 
 async def settle(action: Action, hands: Hands, *, touched: bool) -> Outcome:
     """What became of an action whose outcome nobody wrote: look again first (law 5)."""
-    if not touched:
+    # A refresh begins in the view: once decided it goes on. Decided anew it would be a second one,
+    # and an error gets one (each of its stages looks again).
+    if not touched and not isinstance(action, Refresh):
         return answer.not_begun()
     try:
         return await PERFORMERS[action.kind][1](action, hands)

@@ -109,8 +109,8 @@ async def start(action: Start, hands: Hands) -> Outcome:
         # A CLI says goodbye before it ends; decided on those words, a meant exit looks bad.
         # In a refresh that goes back to its session, it was we who meant it.
         resumes = action.origin is Origin.RESUMED and not action.ordered
-        resumes = resumes and hands.view().refresh is None
-        if resumes and hands.adapter.clean_exit(seen.code, seen.signal):
+        crashed = resumes and hands.view().refresh is None
+        if crashed and hands.adapter.clean_exit(seen.code, seen.signal):
             raise Skipped(f"run {place.run} ended as meant")
     hands.touch(action.key)
     started = await hands.host.start(_launch(action, hands))

@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING
 
 from koboshi.errors import UnknownRule
 
-from . import context, idle, limits, messages, prompts, refresh, reload, runs, timebox
+from . import (
+    context,
+    hangs,
+    idle,
+    limits,
+    livelock,
+    messages,
+    prompts,
+    refresh,
+    reload,
+    runs,
+    tasks,
+    timebox,
+)
 from . import errors as failures
 
 if TYPE_CHECKING:
@@ -35,10 +48,24 @@ BUILTIN: tuple[Rule, ...] = (
     limits.limit_menu_open,
     limits.limit_has_reset,
     limits.limit_outlived,
+    tasks.finished_work_not_saved,
+    tasks.finished_run_still_up,
+    tasks.all_tasks_done,
+    hangs.turn_without_progress,
+    hangs.turn_seems_stuck,
+    hangs.turn_was_interrupted,
+    livelock.circle_without_end,
+    livelock.circle_not_left,
+    livelock.same_call_again,
     context.context_nearly_full,
     timebox.run_too_old,
+    context.context_filling_up,
+    failures.login_refused,
+    failures.run_broken_by_errors,
+    failures.request_refused,
     failures.turn_failed,
     failures.failing_again_and_again,
+    tasks.note_too_old,
     idle.idle_too_long,
     idle.nudge_without_effect,
     idle.half_typed_line_left,

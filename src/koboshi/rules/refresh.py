@@ -53,7 +53,8 @@ def work_not_saved(view: View, now: Moment) -> Proposal | None:
         run=view.run.number,
         name=f"ckpt-{stamp}-r{view.run.number}",
         about=f"refresh{refresh.nth}.{refresh.tries}",
-        last=refresh.tries + 1 >= view.settings.tries_max,
+        # Who is restarted because the API fails cannot answer; a session that goes on needs none.
+        last=refresh.back or refresh.tries + 1 >= view.settings.tries_max,
     )
     return Proposal(message=f"refresh ({refresh.why}): not saved yet", actions=(save,))
 

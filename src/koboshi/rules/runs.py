@@ -164,6 +164,7 @@ def run_ended_as_meant(view: View, now: Moment) -> Proposal | None:  # noqa: ARG
         or not exit_.meant
         or view.restarting
         or view.wanted
+        or view.tasks.complete
     ):
         return None
     text = f"{view.context.agent} exited; it was meant to"

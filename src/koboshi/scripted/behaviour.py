@@ -1,8 +1,8 @@
 """A coding-agent CLI as a state machine: time and keys go in, a screen and hooks come out.
 
 Nothing here looks at a clock or at the outside: the real program (`program.py`) and a simulation in
-virtual time run the same code. `status`, `draft`, `answers`, `forgot`, `progress`, `done` … are the
-truth, which an observer has to guess from `screen()`.
+virtual time run the same code. `status`, `draft`, `answers`, `forgot`, `progress`, `done`,
+`moved_at` … are the truth, which an observer has to guess from `screen()`.
 """
 
 from __future__ import annotations

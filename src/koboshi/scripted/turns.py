@@ -94,7 +94,7 @@ class Turns:
         self._now, self._utc = now, utc
         self._due: float | None = now + start_seconds
         self._then: Callable[[], None] = self._open
-        self._began = self._act_began = now
+        self._began = self._act_began = self.moved_at = now
 
     def advance(self, now: float, utc: float) -> None:
         """Let time pass up to `now`; everything due until then happens at its own time."""
@@ -309,6 +309,7 @@ class Turns:
 
     def _print(self, first: str, rest: str, text: str, *, close: bool = False) -> None:
         self._transcript.add(first, rest, text, close=close)
+        self.moved_at = self._now
         self._version += 1
         self._message = None  # something came back: Escape cannot un-send any more
 

@@ -10,7 +10,7 @@ from koboshi.core.gate import Verdict
 from koboshi.core.readings import Reading
 
 
-def event_words(body: on.Body) -> str:
+def event_words(body: on.Body) -> str:  # noqa: C901 - one line per kind
     """What happened."""
     match body:
         case on.RunStarted():
@@ -29,6 +29,8 @@ def event_words(body: on.Body) -> str:
             return f"hook {body.word}{f' ({about})' if about else ''}{status}"
         case on.SignalRead():
             return _signal_words(body)
+        case on.TasksRead():
+            return f"tasks: {body.done} done, {body.left} left"
         case on.PersonTyped():
             return "a person typed"
         case on.OrderGiven():
@@ -92,6 +94,8 @@ def action_words(action: do.Action) -> str:
             return f"send {action.text!r} to run {action.run}"
         case do.Refresh():
             return f"refresh run {action.run} ({action.why})"
+        case do.Interrupt():
+            return f"interrupt the turn of run {action.run}"
         case do.Checkpoint():
             return f"save the work of run {action.run} as {action.name!r}"
         case do.Stop():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from koboshi.adapters.scripted import ScriptedAdapter
 from koboshi.scripted.behaviour import Behaviour, Script
@@ -58,6 +58,9 @@ class ScriptedAgent:
     hooks: list[dict[str, object]] = field(default_factory=list)
     trail: list[tuple[float, str, int | None]] = field(default_factory=list)
     person_draft: str = ""  #: what a person has begun to type and not sent
+    calls: list[str] = field(default_factory=list)  #: what its tools were asked to run
+    wells: int = 0  #: turns that ended well, but for those that only saved
+    prompt: str = ""  #: what began its turn
     limited_until: float | None = None  #: the account's, so it outlives a run
 
     def start(self, argv: tuple[str, ...]) -> Behaviour:
@@ -123,6 +126,16 @@ class ScriptedAgent:
                 break
         return states[::-1]
 
+    def _heed(self, payload: dict[str, Any]) -> None:
+        """Count what the laws need to know."""
+        event = payload["hook_event_name"]
+        if event == "PreToolUse":
+            self.calls.append(payload["tool_input"]["command"])
+        elif event == "UserPromptSubmit":
+            self.prompt = payload["prompt"]
+        elif event == "Stop" and not self.prompt.startswith("/save"):
+            self.wells += 1
+
     def _note(self) -> None:
         """Remember what a disk and an observer of the truth would."""
         agent = self.running
@@ -132,6 +145,8 @@ class ScriptedAgent:
         memory.progress, memory.context = agent.progress, agent.context
         self.limited_until = agent.limited_until
         if agent.hooks:
+            for payload in agent.hooks:
+                self._heed(payload)
             self.hooks.extend(agent.hooks)
             agent.hooks.clear()
         state = (agent.status, agent.prompt_number)

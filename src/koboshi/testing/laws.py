@@ -6,6 +6,7 @@ The laws see the truth (what the agent really does); the supervisor does not.
 from __future__ import annotations
 
 import json
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from koboshi.hosts.base import Key, Text
@@ -33,6 +34,7 @@ class Laws:
         self._settings = settings
         self._acknowledged = [float("-inf")]
         self._answered: set[tuple[int, int]] = set()
+        self._cured = (-1, -1)
         self.typed = 0
         host.on_type = self.typing
         host.on_end = self.ending
@@ -69,6 +71,8 @@ class Laws:
             if stroke.name.isdigit():
                 self._answering()
             return
+        if isinstance(stroke, Key) and stroke.name == "Escape":
+            self._interrupting(states)
         if not boxed and isinstance(stroke, Text):
             raise Violation(f"text typed into an open question: {states}")
         if isinstance(stroke, Text) and stroke.text == "/exit" and not self.saved():
@@ -78,6 +82,26 @@ class Laws:
             draft = agent.running.draft
             if draft.startswith(agent.person_draft) and not self._just_begun():
                 raise Violation(f"{stroke} over a person's half-typed line {draft!r}")
+
+    def _interrupting(self, states: list[tuple[str, int | None]]) -> None:
+        """A turn is ended only where nothing moves, or where it goes round in circles."""
+        agent, settings = self._host.agent, self._settings
+        if all(prompt is not None for _, prompt in states):
+            raise Violation(f"interrupted into a question: {states}")
+        row = list(takewhile(lambda call: call == agent.calls[-1], reversed(agent.calls)))
+        if len(row) >= 2 * settings.calls_max:
+            return
+        running = agent.running
+        still = self._host.runtime.monotonic - running.moved_at if running is not None else 0.0
+        if still < settings.hang_after - RACE:
+            raise Violation(f"interrupted {still:.1f} s after it moved")
+
+    def curing(self) -> None:
+        """A restart because of errors: one, until a turn ends well or a person has seen to it."""
+        wells, forgiven = self._host.agent.wells, len(self._acknowledged)
+        if self._cured == (wells, forgiven):
+            raise Violation("restarted again because of errors, and no turn ended well since")
+        self._cured = (wells, forgiven)
 
     def _just_begun(self) -> bool:
         """Whether the person's first key came after the look that ours followed."""

@@ -9,33 +9,20 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Mode
 from koboshi.core.engine import World
 from koboshi.core.events import Context, Order, OrderGiven
-from koboshi.core.observations import HookFired, PersonSeen
+from koboshi.core.observations import HookFired, PersonSeen, TasksSeen
 from koboshi.core.readings import Status
-from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.daemon.recover import reopen, take_over
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.errors import HostError
 from koboshi.performers import Program
 from koboshi.rules import BUILTIN
-from koboshi.scripted.behaviour import (
-    Ask,
-    Compact,
-    Crash,
-    Done,
-    EndTurn,
-    Fail,
-    Limit,
-    Retry,
-    Script,
-    Work,
-)
 
 from .agents import QuickAdapter, ScriptedAgent
 from .disk import MemoryShelf
+from .draws import draw_script, draw_settings
 from .hosts import FakeHost, Faults
 from .laws import Laws, Violation
 from .outside import Killed, Outside
@@ -47,62 +34,12 @@ if TYPE_CHECKING:
 
 #: Seconds of the night with faults, and of the morning without.
 NIGHT, MORNING = 900.0, 3000.0
-COMMANDS = ("npm test", "make build", "git status")
-#: Never allowed by the policy: a person must answer.
-FORBIDDEN = "rm -rf build"
+#: Seconds for which a finished agent must stay down.
+STAYS = 60.0
 #: Percent of the context at which the agent refuses everything but /compact.
 FULL = 100.0
 ADAPTER = QuickAdapter()
 PROGRAM = Program(argv=("scripted",), cwd="work")
-
-
-def draw_settings(random: Random) -> Settings:
-    """A compressed night: the same proportions, less waiting."""
-    return Settings(
-        mode=Mode.AUTO if random.random() < 0.8 else Mode.KEEP,
-        allow=COMMANDS,
-        idle_after=random.choice((15.0, 40.0)),
-        context_max=random.choice((0.0, 70.0)),
-        run_max=random.choice((0.0, 250.0)),
-        starting_max=10.0,
-        unknown_after=60.0,
-        failed_base=10.0,
-        failed_max=60.0,
-        limit_slack=2.0,
-        limit_blind=120.0,
-        person_hold=10.0,
-        send_cooldown=10.0,
-        answer_cooldown=random.choice((0.0, 5.0)),
-        refresh_gap=60.0,
-        healthy_after=60.0,
-        intensity=random.choice((3, 5)),
-        period=random.choice((300.0, 900.0)),
-    )
-
-
-def draw_script(random: Random) -> Script:
-    """What the agent has to do, and what befalls it meanwhile."""
-    acts: list[Work | Ask | Limit | Fail | Retry | Compact | Crash | EndTurn | Done] = []
-    for _ in range(random.randint(4, 12)):
-        acts.append(Work(seconds=random.uniform(1, 30), say="step", context=random.uniform(2, 25)))
-        dice = random.random()
-        if dice < 0.30:
-            command = FORBIDDEN if random.random() < 0.1 else random.choice(COMMANDS)
-            # The same words again, with no gap between: a poll cannot see that it is another one.
-            acts.extend([Ask(command=command)] * random.choice((1, 1, 2, 3)))
-        elif dice < 0.45:
-            acts.append(EndTurn())
-        elif dice < 0.57:
-            acts.append(Crash(code=1, signal=random.choice((None, 9, 11))))
-        elif dice < 0.65:
-            acts.append(Limit(seconds=random.uniform(5, 120)))
-        elif dice < 0.73:
-            acts.append(Fail(code=random.choice(("500", "529"))))
-        elif dice < 0.78:
-            acts.append(Retry(seconds=random.uniform(2, 20)))
-        elif dice < 0.82:
-            acts.append(Compact(seconds=5))
-    return (*acts, Done())
 
 
 class Night:
@@ -110,14 +47,14 @@ class Night:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.random = Random(seed)
-        random = self.random
+        self.random = random = Random(seed)
         self.runtime = FakeRuntime()
         self.outside = Outside()
-        self.settings = draw_settings(random)
+        more = Random(~seed)
+        self.settings = draw_settings(random, more)
         runtime = self.runtime
         self.agent = ScriptedAgent(
-            script=draw_script(random), clock=lambda: (runtime.monotonic, runtime.utc)
+            script=draw_script(random, more), clock=lambda: (runtime.monotonic, runtime.utc)
         )
         faulty = random.random() < 0.8
         faults = Faults(
@@ -135,7 +72,7 @@ class Night:
             own=random.random() < 0.75,
         )
         self.laws = Laws(self.host, self.settings)
-        self.shelf: MemoryShelf = Watch(self.host, self.outside).shelf
+        self.shelf: MemoryShelf = Watch(self.host, self.outside, self.laws).shelf
         self.faulty = faulty
         self.look_every = random.uniform(1.5, 5.0)
         self.supervisor: Supervisor | None = None
@@ -144,6 +81,8 @@ class Night:
         self.hooks: list[tuple[float, dict[str, object]]] = []
         self.lives = 0
         self.draft_until = -1.0
+        self.ticked = 0  #: boxes in the tasks file
+        self.ended_at = float("inf")  #: when a finished agent was first seen to have ended
         self.still = 1  #: looks' worth of time until the next look
         self.was_still: tuple[object, ...] = ()
 
@@ -171,7 +110,14 @@ class Night:
         return b"".join(self.shelf.read(name) for name in self.shelf.names())
 
     def _finished(self) -> bool:
-        return self.agent.running is not None and self.agent.running.done
+        running, now = self.agent.running, self.runtime.monotonic
+        if running is None or not running.done or not self.settings.tasks:
+            return running is not None and running.done
+        if running.exit is None:
+            self.ended_at = float("inf")
+            return False
+        self.ended_at = min(self.ended_at, now)
+        return now > self.ended_at + STAYS
 
     def _live(self, *, befall: bool = False) -> None:
         """One look's worth of time; while nothing moves, up to three times as much."""
@@ -211,7 +157,16 @@ class Night:
             except HostError:
                 return
             supervisor.observe(supervisor.hands.ours(seen, place))
+        if self.settings.tasks:
+            supervisor.observe(TasksSeen(text=self._tasks()))
         supervisor.tick()
+
+    def _tasks(self) -> str:
+        """The tasks file: a box for each act, ticked by the agent."""
+        running = self.agent.running
+        self.ticked = max(self.ticked, running.progress if running is not None else 0)
+        total = len(self.agent.script)
+        return "\n".join(f"- [{'x' if n < self.ticked else ' '}] act" for n in range(total))
 
     # -- the supervisor's lives -----------------------------------------------------------------
 
@@ -329,6 +284,8 @@ class Night:
             self._leave_the_box()
         due = [text for at, text in self.calls if at <= now]
         if due and self.supervisor is not None:
+            if any("shows no progress" in text for text in due) and self._hangs():
+                self.agent.key("Escape")
             self._see_to_it()  # if the supervisor dies meanwhile, the person tries again
             self.calls = [c for c in self.calls if c[0] > now]
 
@@ -358,6 +315,12 @@ class Night:
             self.laws.acknowledged()
             if not self.supervisor.take(OrderGiven(order=Order.ACKNOWLEDGE, by="person")):
                 self._announce("not accepted: try again")
+
+    def _hangs(self) -> bool:
+        """Whether a person who looks at it sees that it hangs."""
+        running = self.agent.running
+        still = self.runtime.monotonic - running.moved_at if running is not None else 0.0
+        return running is not None and running.status == "working" and still > NIGHT / 20
 
     def _line_left(self) -> bool:
         """Whether a line stands in the box that nobody is typing."""

@@ -21,7 +21,7 @@ from koboshi.core.actions import ACTION_KINDS, HANDS
 from koboshi.hosts.base import Key
 
 from .disk import MemoryShelf
-from .laws import Violation
+from .laws import Laws, Violation
 from .outside import Outside
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ class WatchedShelf(MemoryShelf):
 class Watch:
     """Watches one night; raises `Violation` at the moment something is out of order."""
 
-    def __init__(self, host: FakeHost, outside: Outside) -> None:
+    def __init__(self, host: FakeHost, outside: Outside, laws: Laws | None = None) -> None:
+        self._laws = laws
         self.flying: dict[str, str] = {}  #: key → kind, admitted and without an outcome
         self.spent: set[str] = set()  #: keys that came out done or failed
         self.touched: set[str] = set()
@@ -78,6 +79,8 @@ class Watch:
             raise Violation(f"{kind} was written and is not durable: {raw}")
         if kind == "admitted":
             self._admitted(_key(raw["action"]), raw["action"]["kind"])
+            if raw["action"].get("cure") and self._laws is not None:
+                self._laws.curing()
         elif kind == "touched":
             if raw["key"] not in self.flying:
                 raise Violation(f"{raw['key']} reaches the outside and was never admitted")

@@ -49,11 +49,9 @@ class Tale:
         return self.open
 
 
-def read_transcript(seen: TranscriptGrew) -> SignalRead | None:
-    """What the new lines say; None when they say nothing about the turn or the context."""
+def read_transcript(seen: TranscriptGrew) -> SignalRead:
+    """What the new lines say; that there are any is news, too: a sub-agent may write for long."""
     tale = tell(seen.lines)
-    if tale.status is None and not tale.tokens:
-        return None
     names = sorted(set((tale.open or {}).values()))[:_SHOWN]
     return SignalRead(
         run=seen.run,

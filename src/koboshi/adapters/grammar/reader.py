@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.base import VIEWERS
-from koboshi.adapters.clocks import reset_instant
+from koboshi.adapters.clocks import asked_wait, reset_instant
 from koboshi.core.readings import ApiError, ContextUse, Limit, Prompt, PromptKind, Reading, Status
 
 from . import turns
@@ -213,6 +213,7 @@ def _error(found: Match) -> ApiError:
         retrying=found.sign.status is Status.WORKING,
         attempt=int(attempt) if attempt else None,
         of=int(of) if of else None,
+        wait=asked_wait(found.line),
     )
 
 
