@@ -7,9 +7,11 @@ import pytest
 from koboshi.adapters.scripted import ScriptedAdapter
 from koboshi.core.actions import ACTION_KINDS, Escalate, Notify, Refresh, Start, Stop
 from koboshi.core.events import Ending, Origin, Outcome, RunStarted, Severity
+from koboshi.core.settings import Settings
+from koboshi.core.view import evolve
 from koboshi.errors import HostError
 from koboshi.hosts.base import Keystroke, Launch, Place
-from koboshi.performers import PERFORMERS
+from koboshi.performers import PERFORMERS, programs
 from koboshi.scripted.behaviour import Done, Script, Work
 from tests.performers.benches import ASK, Bench
 
@@ -431,3 +433,31 @@ def test_a_run_is_not_ended_under_a_person_who_types() -> None:
 
     assert (result.ending, bench.ended) == (Ending.FAILED, [])
     assert bench.status == "idle"
+
+
+# -- the owner's own lines ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "action", "argv", "session"),
+    [
+        ({}, FRESH, ("scripted", "--session", "s2"), "s2"),
+        ({"start_command": "scripted -x 'a b'"}, FRESH, ("scripted", "-x", "a b"), "s2"),
+        ({"start_command": "scripted -x"}, RESUME, ("scripted", "-x", "--resume"), "s1"),
+        ({"restart_command": "scripted -r"}, RESUME, ("scripted", "-r", "--resume"), "s1"),
+        ({"restart_command": "scripted -r"}, FRESH, ("scripted", "--session"), "s2"),
+        ({"start_command": "cd x && scripted"}, FRESH, ("/bin/sh", "-c", "cd x && scripted"), ""),
+        ({"start_command": "scripted 'x"}, FRESH, ("/bin/sh", "-c", "scripted 'x"), ""),
+        ({"start_command": "scripted $X"}, FRESH, ("/bin/sh", "-c", "scripted $X"), ""),
+        ({"start_command": "x"}, evolve(FRESH, origin=Origin.FIRST), ("scripted",), "s2"),
+    ],
+)
+def test_later_runs_start_as_their_owner_wants(
+    settings: dict[str, str], action: Start, argv: tuple[str, ...], session: str
+) -> None:
+    """What names the session is added, where that is possible."""
+    bench = Bench()
+    bench.view = evolve(bench.view, settings=Settings(**settings))  # type: ignore[arg-type]
+
+    assert programs.argv(action, bench.hands)[: len(argv)] == argv
+    assert programs.session(action, bench.hands) == session

@@ -114,16 +114,21 @@ class Values(BaseModel):
     `reset` or `safe-restart`. Tables of several places are put together code by code."""
     tasks_path: Annotated[Text, LATER] = _DEFAULT.tasks_path
     """The list of tasks that the agent works through."""
-    save_text: Annotated[Text, LATER] = _DEFAULT.save_text
-    """What is typed to have the work saved."""
-    load_text: Annotated[Text, LATER] = _DEFAULT.load_text
-    """What is typed to have the saved work loaded."""
+    save_text: Text = _DEFAULT.save_text
+    """What is typed to have the work saved, such as `/sc-save {name}`. `{name}` becomes the name of
+    the checkpoint (`ckpt-20261115-031502-r3`) and is added at the end where it is missing; `{file}`
+    becomes a file that the note is to be written to. Saved means seen: that file is there, or the
+    turn is over and the agent has said the name. Empty: the agent is asked for a note in words."""
+    load_text: Text = _DEFAULT.load_text
+    """What is typed to have the saved work loaded, such as `/sc-load {name}`; `{file}` as above.
+    Not for a note that koboshi had to write itself: that one is told in words."""
     retry_text: Annotated[Text, LATER] = _DEFAULT.retry_text
     """What is typed after an error."""
-    start_command: Annotated[Text, LATER] = _DEFAULT.start_command
-    """A command line that starts the agent."""
-    restart_command: Annotated[Text, LATER] = _DEFAULT.restart_command
-    """A command line that starts the agent again."""
+    start_command: Text = _DEFAULT.start_command
+    """A command line that starts the agent afresh, in place of the one that it was first started
+    with. What names the session is added to it, unless it needs a shell (`cd api && claude`)."""
+    restart_command: Text = _DEFAULT.restart_command
+    """The same for a start that goes on with a session; empty: `start_command`."""
 
 
 class File(Values):

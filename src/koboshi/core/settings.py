@@ -55,5 +55,5 @@ class Settings:
     save_text: str = ""  #: what is typed to have the work saved
     load_text: str = ""  #: what is typed to have it loaded again
     retry_text: str = ""  #: what is typed after an error
-    start_command: str = ""  #: a command line that starts the agent
-    restart_command: str = ""  #: and one that starts it again
+    start_command: str = ""  #: a command line that starts the agent afresh
+    restart_command: str = ""  #: and one that goes on with a session

@@ -67,9 +67,18 @@ def note_in(text: str, name: str) -> str:
     return found[1].strip()[:LONGEST] if found else ""
 
 
+#: How a note begins that the agent did not write.
+_MADE_UP = "(The agent could not write this note; koboshi made it from what was written down.)"
+
+
+def is_made_up(note: str) -> bool:
+    """Whether koboshi wrote that note."""
+    return note.startswith(_MADE_UP)
+
+
 def made_up(story: Story, lines: tuple[str, ...]) -> str:
     """The note that koboshi writes where the agent cannot: what it wrote down, what it showed."""
-    parts = ["(The agent could not write this note; koboshi made it from what was written down.)"]
+    parts = [_MADE_UP]
     for title, text in (
         ("Last request", story.request),
         ("Last answer", story.reply),
@@ -106,6 +115,12 @@ def _folder(hands: Hands) -> Path | None:
     return gear.folder / "notes" if gear is not None else None
 
 
+def path_of(hands: Hands, name: str) -> Path | None:
+    """Where the note of that name stands; None where there is no folder for notes."""
+    folder = _folder(hands)
+    return folder / f"{name}.md" if folder is not None else None
+
+
 def keep(hands: Hands, name: str, note: str) -> bool:
     """Write the note, and that it is the last one; False when it cannot be written."""
     folder = _folder(hands)
@@ -131,11 +146,11 @@ def keep(hands: Hands, name: str, note: str) -> bool:
 
 def kept(hands: Hands, name: str) -> str:
     """The note of that name; empty when there is none."""
-    folder = _folder(hands)
-    if folder is None:
+    path = path_of(hands, name)
+    if path is None:
         return ""
     with contextlib.suppress(OSError):
-        return (folder / f"{name}.md").read_text(encoding="utf-8").strip()
+        return path.read_text(encoding="utf-8", errors="replace").strip()
     return ""
 
 
@@ -146,9 +161,14 @@ def _story(hands: Hands) -> Story:
     return hands.adapter.story(hands.transcript())
 
 
+def reply(hands: Hands) -> str:
+    """What the agent said last, as it wrote it down."""
+    return _story(hands).reply
+
+
 def _answers(hands: Hands, glance: Glance) -> tuple[str, str]:
     """Where an answer may stand: in the transcript, or on the screen."""
-    return _story(hands).reply, "\n".join(glance.reading.lines)
+    return reply(hands), "\n".join(glance.reading.lines)
 
 
 def found_note(hands: Hands, glance: Glance, name: str) -> str:

@@ -14,6 +14,7 @@ from koboshi.core.readings import Status
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Launch
 
+from . import programs
 from .equipping import equipped, identity, lay_out, reach
 from .hands import Skipped, done, failed, skipped
 from .typing import SHOWS, finish_typing, ready, submit
@@ -126,7 +127,7 @@ def _launch(action: Start, hands: Hands) -> Launch:
     """What to start, with its equipment laid out, or as it is."""
     program, equipment = hands.program, _equipment(action, hands)
     if not lay_out(action.run, equipment, hands):
-        equipment = Equipment(argv=_argv(action, hands))
+        equipment = Equipment(argv=programs.argv(action, hands))
     return Launch(
         agent=hands.agent,
         run=action.run,
@@ -137,20 +138,16 @@ def _launch(action: Start, hands: Hands) -> Launch:
     )
 
 
-def _argv(action: Start, hands: Hands) -> tuple[str, ...]:
-    adapter, program = hands.adapter, hands.program.argv
-    if action.origin is Origin.RESUMED:
-        return adapter.resume_argv(program=program, session=action.session)
-    return adapter.argv(program=program, session=action.session)
-
-
 def _equipment(action: Start, hands: Hands) -> Equipment:
-    return equipped(_argv(action, hands), action.run, hands)
+    argv = programs.argv(action, hands)
+    if programs.needs_shell(action, hands):
+        return Equipment(argv=argv)
+    return equipped(argv, action.run, hands)
 
 
 def _variables(action: Start, equipment: Equipment, hands: Hands) -> dict[str, str]:
     """What every agent gets: a shell inside it has to find who looks after it."""
-    own = hands.adapter.env(hands.program.argv)
+    own = hands.adapter.env(programs.words(action, hands))
     # A run with hooks of its own is not asked twice; one without may have the project's.
     heard = {} if equipment.files else reach(hands)
     return {**own, **identity(action.run, hands), **heard, **equipment.env}
@@ -164,13 +161,6 @@ def _command(action: Start, hands: Hands) -> str:
     return shlex.join((*env, *equipment.argv))
 
 
-def _session(action: Start, hands: Hands) -> str:
-    """The session that the run has; empty where the CLI picks one that is not known yet."""
-    if action.origin is Origin.RESUMED:
-        return action.session
-    return hands.adapter.session_at_start(program=hands.program.argv, session=action.session)
-
-
 def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
     hands.place = place
     hands.tell(
@@ -179,7 +169,7 @@ def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
             origin=action.origin,
             place=place.id,
             pid=place.pid,
-            session=_session(action, hands),
+            session=programs.session(action, hands),
         )
     )
     return done(why)
