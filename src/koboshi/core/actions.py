@@ -85,6 +85,7 @@ class Refresh(Intent):
     run: int
     nth: int
     why: str
+    note: str = ""  #: the run is gone: koboshi writes the note of that name itself
 
     def _about(self) -> str:
         return f"{self.run}.refresh{self.nth}"

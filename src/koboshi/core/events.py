@@ -84,6 +84,7 @@ class RunStarted:
     place: str = ""
     pid: int | None = None
     session: str = ""
+    open: tuple[str, ...] = ()  #: tool calls of the run before, which crashed in the middle of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +95,7 @@ class RunExited:
     code: int | None = None
     signal: int | None = None
     meant: bool = False
+    lost: bool = False  #: it said that it does not find the session it was to go on with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -239,6 +239,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
         pid=body.pid,
         session=body.session,
         since=now.at,
+        open=body.open,
     )
     refresh = view.refresh
     if refresh is not None and refresh.stage is Stage.STARTING:
@@ -276,7 +277,9 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
         evidence=(f"run {body.run} ended: {status}",),
     )
     meant = body.meant or _was_ended(view)
-    exited = Exit(code=body.code, signal=body.signal, meant=meant)
+    # A run that has worked had its session, whatever stands on its screen.
+    lost = body.lost and view.run.origin is Origin.RESUMED and view.tally.turns == 0
+    exited = Exit(code=body.code, signal=body.signal, meant=meant, lost=lost)
     after = evolve(
         view,
         run=evolve(view.run, exit=exited),

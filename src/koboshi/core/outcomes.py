@@ -43,7 +43,7 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
     if isinstance(action, do.Send):
         return _send_finished(view, action, ending)
     if isinstance(action, do.Refresh):
-        return _refresh_began(view, action) if ending is Ending.DONE else view
+        return _refresh_began(view, action, ending)
     return _stage_finished(view, action, ending)
 
 
@@ -95,9 +95,22 @@ def _start_finished(view: View, action: do.Start, ending: Ending, now: Moment) -
     return evolve(view, tally=tally, restarts=charged(view, now))
 
 
-def _refresh_began(view: View, action: do.Refresh) -> View:
-    tally = evolve(view.tally, refreshes=action.nth)
-    if view.run.exit is not None or view.status is Status.LIMITED:
+def _refresh_began(view: View, action: do.Refresh, ending: Ending) -> View:
+    tally, exit_ = evolve(view.tally, refreshes=action.nth), view.run.exit
+    if action.note and exit_ is not None and ending is not Ending.SKIPPED:
+        if ending is Ending.FAILED:
+            return evolve(view, run=evolve(view.run, exit=evolve(exit_, plain=True)), tally=tally)
+        refresh = Refreshing(
+            nth=action.nth,
+            why=action.why,
+            stage=Stage.STARTING,
+            note=action.note,
+            session="" if exit_.lost else view.run.session,
+        )
+        return evolve(view, refresh=refresh, tally=tally)
+    if ending is not Ending.DONE:
+        return view
+    if exit_ is not None or view.status is Status.LIMITED:
         return evolve(view, tally=tally)  # it ended, or was limited, before it was asked to save
     session = view.run.session
     refresh = Refreshing(nth=action.nth, why=action.why, stage=Stage.SAVING, session=session)

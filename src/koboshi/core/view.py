@@ -66,6 +66,8 @@ class Exit:
     code: int | None = None
     signal: int | None = None
     meant: bool = False
+    lost: bool = False  #: its session was not found
+    plain: bool = False  #: no note could be written for the next run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,7 @@ class Run:
     session: str = ""
     since: float = 0.0
     exit: Exit | None = None
+    open: tuple[str, ...] = ()  #: tool calls in which the run before crashed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

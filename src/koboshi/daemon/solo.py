@@ -148,12 +148,13 @@ class _Senses:
 
     def __init__(self, post: Post, supervisor: Supervisor, gear: Gear) -> None:
         self._supervisor = supervisor
+        self._around = _around(post)
         self._files = Senses(post.agent, post.agent_type, gear.spool)
         self._hooks = HookFile(post.hooks) if post.hooks else None
 
     def last_lines(self) -> tuple[bytes, ...]:
         """The end of the agent's transcript."""
-        return self._files.last_lines()
+        return self._files.last_lines(self._supervisor.world.view.run.session, self._around)
 
     def poll(self) -> Iterator[Observation]:
         """What is new."""

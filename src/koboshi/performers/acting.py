@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from koboshi.errors import HostError
+from koboshi.errors import HostError, PlaceGone
 
-from . import answer, lifecycle, typing
+from . import answer, handover, lifecycle, typing
 from .hands import Skipped, done, failed, skipped
 
 if TYPE_CHECKING:
@@ -20,8 +21,14 @@ if TYPE_CHECKING:
 
 async def _refresh(action: Refresh, hands: Hands) -> Outcome:
     """Begins in the view; the stages are actions of their own. Uncommitted work is kept first."""
+    place = hands.place
+    if action.note and place is not None and place.own:
+        with contextlib.suppress(PlaceGone):  # so has the run
+            await lifecycle.check_ended(hands, place, badly=True)
     stamp = datetime.fromtimestamp(hands.now().utc, tz=UTC).strftime("%Y%m%d-%H%M%S")
     said = await hands.snapshot(f"refresh-{stamp}-r{action.run}")
+    if action.note:
+        return handover.left_for(hands, action.note, said)
     return done(f"begun; {said}" if said else "begun")
 
 

@@ -39,6 +39,8 @@ REFUSES = 5.0
 LONGEST = 8000
 #: Characters of each part of a note that we make ourselves.
 PART = 1500
+#: Tool calls that are told of, and the characters of each.
+CALLS, CALL = 5, 300
 
 
 def number(name: str, use: str) -> int:
@@ -96,7 +98,7 @@ def greeting(name: str, note: str, run: int) -> str:
     """The first message to the next run."""
     mark = number(name, "load")
     return (
-        f"You are run {run} of this work; the run before you was ended to empty its context. Its "
+        f"You are run {run} of this work, with an empty context; the run before you has ended. Its "
         f"hand-over note follows. Begin your answer with the number {mark} between two colons, "
         f"without blanks, then go on with the work at once.\n\n{note}"
     )
@@ -154,6 +156,17 @@ def kept(hands: Hands, name: str) -> str:
     return ""
 
 
+def last_note(hands: Hands) -> str:
+    """The newest note of the agent; empty when there is none."""
+    folder = _folder(hands)
+    if folder is None:
+        return ""
+    with contextlib.suppress(OSError):
+        last = (folder / f"{hands.agent}-LAST").read_text(encoding="utf-8").strip()
+        return kept(hands, last) if last else ""
+    return ""
+
+
 # -- the two acts -----------------------------------------------------------------------------
 
 
@@ -164,6 +177,11 @@ def _story(hands: Hands) -> Story:
 def reply(hands: Hands) -> str:
     """What the agent said last, as it wrote it down."""
     return _story(hands).reply
+
+
+def open_calls(hands: Hands) -> tuple[str, ...]:
+    """The tool calls that have no result, each in a short line."""
+    return tuple(" ".join(call.split())[:CALL] for call in _story(hands).calls[-CALLS:])
 
 
 def _answers(hands: Hands, glance: Glance) -> tuple[str, str]:
@@ -206,9 +224,20 @@ def arrived(hands: Hands, glance: Glance, action: Checkpoint | Load) -> bool:
     return any(proven(text, action.name) for text in _answers(hands, glance))
 
 
+def left_for(hands: Hands, name: str, said: str) -> Outcome:
+    """Write the note of a run that is gone; `said` is what came of the snapshot."""
+    if not hands.adapter.hands_over:
+        return failed("no words are known in which a note could be told to it")
+    written = written_for(hands, name)
+    if written.ending is not Ending.DONE or not said:
+        return written
+    return done(f"begun; {said}; {written.why}")
+
+
 def written_for(hands: Hands, name: str) -> Outcome:
     """Write the note that the agent did not."""
-    lines = hands.view().context.lines
-    if keep(hands, name, made_up(_story(hands), lines)):
+    lines, story = hands.view().context.lines, _story(hands)
+    before = "" if story.request or story.reply else last_note(hands)
+    if keep(hands, name, before or made_up(story, lines)):
         return done("saved: koboshi wrote the note from what was written down")
     return failed("the note cannot be written")

@@ -14,7 +14,7 @@ from koboshi.core.readings import Status
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Launch
 
-from . import programs
+from . import handover, programs
 from .equipping import equipped, identity, lay_out, reach
 from .hands import Skipped, done, failed, skipped
 from .typing import SHOWS, finish_typing, ready, submit
@@ -103,15 +103,9 @@ async def start(action: Start, hands: Hands) -> Outcome:
     for place in places:
         if place.run == action.run:
             return _arrived(action, hands, place, "was there already")
-        seen = await hands.host.look(place)
-        if seen.alive:
-            raise Skipped(f"run {place.run} is still alive")
-        # A CLI says goodbye before it ends; decided on those words, a meant exit looks bad.
-        # In a refresh that goes back to its session, it was we who meant it.
+        # In a refresh that goes back to its session, it was we who meant it to end.
         resumes = action.origin is Origin.RESUMED and not action.ordered
-        resumes = resumes and hands.view().refresh is None
-        if resumes and hands.adapter.clean_exit(seen.code, seen.signal):
-            raise Skipped(f"run {place.run} ended as meant")
+        await check_ended(hands, place, badly=resumes and hands.view().refresh is None)
     hands.touch(action.key)
     started = await hands.host.start(_launch(action, hands))
     outcome = _arrived(action, hands, started, f"started as pid {started.pid}")
@@ -121,6 +115,16 @@ async def start(action: Start, hands: Hands) -> Outcome:
         ):  # the run is up; an old frame more or less is no matter
             await hands.host.forget(place)
     return outcome
+
+
+async def check_ended(hands: Hands, place: Place, *, badly: bool) -> None:
+    """See that nothing of it lives there, and, where that is why we act, that it was no exit."""
+    seen = await hands.host.look(place)
+    if seen.alive:
+        raise Skipped(f"run {place.run} is still alive")
+    # A CLI says goodbye before it ends; decided on those words, a meant exit looks bad.
+    if badly and hands.adapter.clean_exit(seen.code, seen.signal):
+        raise Skipped(f"run {place.run} ended as meant")
 
 
 def _launch(action: Start, hands: Hands) -> Launch:
@@ -170,9 +174,17 @@ def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
             place=place.id,
             pid=place.pid,
             session=programs.session(action, hands),
+            open=_left_open(action, hands),
         )
     )
     return done(why)
+
+
+def _left_open(action: Start, hands: Hands) -> tuple[str, ...]:
+    """The tool calls in which the run before crashed; whoever asks for a restart knows them."""
+    if action.origin is not Origin.RESUMED or action.ordered or hands.view().refresh is not None:
+        return ()
+    return handover.open_calls(hands)
 
 
 async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcome:

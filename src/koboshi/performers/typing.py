@@ -126,15 +126,15 @@ async def _take_back(hands: Hands, text: str) -> None:
 async def send(action: Send, hands: Hands) -> Outcome:
     """Type and submit a message."""
     hands.at_place(action.run)
-    if _of_reload(action) and _has_come(action, hands, await hands.look()):
+    if _tells_of_restart(action) and _has_come(action, hands, await hands.look()):
         return done("was told already")
     hands.touch(action.key)
     return await submit(hands, action.text, at_once=action.at_once)
 
 
-def _of_reload(action: Send) -> bool:
-    """Whether it tells a run why it is there: it must come, and must not come twice."""
-    return action.about.startswith("reload")
+def _tells_of_restart(action: Send) -> bool:
+    """Whether it tells a run how it came to be: it must come, and must not come twice."""
+    return action.about.startswith(("reload", "open-call"))
 
 
 def _has_come(action: Send, hands: Hands, glance: Glance) -> bool:
@@ -244,7 +244,7 @@ def _words(action: Checkpoint | Load, hands: Hands) -> str:
 def _judge(action: Send | Checkpoint | Load, hands: Hands, glance: Glance) -> Outcome:
     lines, adapter = glance.reading.lines, hands.adapter
     if action.kind == "send":
-        if not _of_reload(action) or _has_come(action, hands, glance):  # type: ignore[arg-type]
+        if not _tells_of_restart(action) or _has_come(action, hands, glance):  # type: ignore[arg-type]
             return done("in doubt; taken as sent")
         return skipped("in doubt; it has not come, so it is sent again")
     name: str = action.name  # type: ignore[union-attr]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 BUILTIN: tuple[Rule, ...] = (
     runs.run_unwanted,
     runs.run_wanted,
+    refresh.session_left_behind,
     runs.run_ended_badly,
     runs.restart_budget_spent,
     runs.start_held_up,
@@ -23,6 +24,7 @@ BUILTIN: tuple[Rule, ...] = (
     reload.reload_asked,
     reload.reload_not_told,
     reload.reload_stuck,
+    runs.call_left_open,
     prompts.question_open_to_policy,
     prompts.question_waits_for_person,
     messages.message_waiting,
