@@ -81,6 +81,9 @@ class Values(BaseModel):
     """Before something that was skipped is tried again; it doubles, too."""
     refresh_gap: Annotated[Seconds, Trust.MORE] = _DEFAULT.refresh_gap
     """Between two refreshes."""
+    refresh_wait: Seconds = _DEFAULT.refresh_wait
+    """How long a refresh waits for the end of a turn before it interrupts it; 0 is for ever. What
+    was interrupted is saved like everything else, and the journal says that it was forced."""
     tries_max: Annotated[Tries, Trust.LESS] = _DEFAULT.tries_max
     """Attempts at one stage of a refresh."""
 

@@ -85,6 +85,7 @@ class Refresh(Intent):
     run: int
     nth: int
     why: str
+    forced: bool = False  #: its turn does not end: it is interrupted
     note: str = ""  #: the run is gone: koboshi writes the note of that name itself
 
     def _about(self) -> str:

@@ -154,10 +154,11 @@ def _read(view: View, body: ScreenRead) -> View:
         # The notice slot rotates: not seen does not mean not low. A value stays for its session.
         context=view.sight.context,
         context_at=view.sight.context_at,
+        full_at=view.sight.full_at,
         window=view.sight.window,
         error=reading.error,
     )
-    sight = with_context(sight, reading.context, body.seen_at)
+    sight = with_context(sight, reading.context, body.seen_at, view.settings.context_max)
     clue = Clue(
         source=Source.SCREEN,
         status=reading.status,

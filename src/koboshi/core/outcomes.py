@@ -109,7 +109,7 @@ def _refresh_began(view: View, action: do.Refresh, ending: Ending) -> View:
         )
         return evolve(view, refresh=refresh, tally=tally)
     if ending is not Ending.DONE:
-        return view
+        return evolve(view, tally=tally) if ending is Ending.FAILED else view
     if exit_ is not None or view.status is Status.LIMITED:
         return evolve(view, tally=tally)  # it ended, or was limited, before it was asked to save
     session = view.run.session

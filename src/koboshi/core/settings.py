@@ -35,6 +35,7 @@ class Settings:
     answer_cooldown: float = 5.0  #: after an answer
     retry_gap: float = 2.0  #: before something that was skipped is tried again; doubles, too
     refresh_gap: float = 120.0  #: between two refreshes
+    refresh_wait: float = 0.0  #: a turn that a refresh waits for longer is interrupted; 0: never
     tries_max: int = 3  #: attempts at one stage of a refresh
 
     backoff_base: float = 2.0  #: wait before the first restart; doubles with each crash in a row

@@ -65,7 +65,7 @@ def _signal(view: View, body: SignalRead, now: Moment) -> View:
     full = sight.window or view.settings.context_window
     if use is None and body.tokens and full:
         use = ContextUse(used=min(100.0, 100.0 * body.tokens / full), source=body.source.value)
-    sight = with_context(sight, use, now.at)
+    sight = with_context(sight, use, now.at, view.settings.context_max)
     if sight is not after.sight:
         after = evolve(after, sight=sight)
     if body.status is None:
@@ -91,7 +91,7 @@ def _in_session(view: View, session: str) -> View:
     return without(after, Source.TRANSCRIPT)
 
 
-def with_context(sight: Sight, use: ContextUse | None, at: float) -> Sight:
+def with_context(sight: Sight, use: ContextUse | None, at: float, most: float) -> Sight:
     """What was seen, with that word about the context if it is a better one."""
     known = sight.context
     if use is None or use == known:
@@ -99,4 +99,5 @@ def with_context(sight: Sight, use: ContextUse | None, at: float) -> Sight:
     outranked = known is not None and _RANK.get(use.source, 0) < _RANK.get(known.source, 0)
     if outranked and at - sight.context_at < _CONTEXT_OLD:
         return sight
-    return evolve(sight, context=use, context_at=at)
+    full = known is not None and known.used >= most
+    return evolve(sight, context=use, context_at=at, full_at=sight.full_at if full else at)

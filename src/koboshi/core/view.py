@@ -94,6 +94,7 @@ class Sight:
     draft: str = ""
     context: ContextUse | None = None
     context_at: float = NEVER
+    full_at: float = NEVER  #: since when it has been at `context_max` or above, if it is
     window: int = 0  #: size of the context in tokens, once something said it
     error: ApiError | None = None
 

@@ -117,6 +117,11 @@ async def _enter(hands: Hands, text: str) -> Outcome:
     return failed("the text stayed in the box after Enter")
 
 
+async def resubmit(hands: Hands, text: str) -> Outcome:
+    """Enter what stands in the box, and see it leave."""
+    return await _enter(hands, text)
+
+
 async def _take_back(hands: Hands, text: str) -> None:
     """Clear the box if what stands in it is ours alone."""
     if _is_in_box(hands, await hands.patient_look(), text):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.errors import UnknownRule
 
-from . import context, idle, limits, messages, prompts, refresh, reload, runs, timebox
+from . import context, forced, idle, limits, messages, prompts, refresh, reload, runs, timebox
 from . import errors as failures
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ BUILTIN: tuple[Rule, ...] = (
     limits.limit_menu_open,
     limits.limit_has_reset,
     limits.limit_outlived,
+    forced.turn_outlasts_refresh,
     context.context_nearly_full,
     timebox.run_too_old,
     failures.turn_failed,
