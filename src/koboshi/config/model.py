@@ -104,9 +104,9 @@ class Values(BaseModel):
     """Working that long without a change counts as hanging."""
     save_every: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.save_every
     """Between two saves of the work; 0 is off."""
-    probe_every: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.probe_every
+    probe_every: Annotated[Seconds, Trust.FREE] = _DEFAULT.probe_every
     """Between two questions for the context in use, where only asking tells; 0 is off."""
-    probe_timeout: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.probe_timeout
+    probe_timeout: Annotated[Seconds, Trust.FREE] = _DEFAULT.probe_timeout
     """How long the answer to such a question may take."""
     errors_window: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.errors_window
     """The time in which API errors are counted."""

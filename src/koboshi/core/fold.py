@@ -245,7 +245,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
     refresh = view.refresh
     if refresh is not None and refresh.stage is Stage.STARTING:
         refresh = None if refresh.back else evolve(refresh, stage=Stage.LOADING, tries=0)
-    tally = evolve(view.tally, prompts=0, turns=0, nudges=0, starts=0, held=0)
+    tally = evolve(view.tally, prompts=0, turns=0, nudges=0, starts=0, held=0, probed=0)
     return evolve(
         view,
         context=evolve(view.context, run=body.run),

@@ -65,6 +65,8 @@ def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
         return view
     if action.about.startswith("reload"):
         return _told(view, ending)
+    if action.about.startswith("probe"):
+        return evolve(view, tally=evolve(view.tally, probed=view.tally.turns))
     if action.ordered:
         # Said or in doubt: either way it is not said again.
         left = tuple(m for m in view.outbox if f"message{m.nth}" != action.about)

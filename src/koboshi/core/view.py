@@ -185,6 +185,7 @@ class Tally:
     messages: int = 0  #: messages of a person, over all runs
     orders: int = 0  #: orders to stop, over all runs
     reloads: int = 0  #: over all runs
+    probed: int = 0  #: turns of this run when it was last asked for its context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from koboshi.adapters.pasted import bare
 from koboshi.core.events import Ending, Source
 from koboshi.core.readings import Status
 
-from . import commands, handover
+from . import commands, handover, probing
 from .hands import Skipped, done, failed, readable, skipped
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ async def send(action: Send, hands: Hands) -> Outcome:
     if _tells_of_restart(action) and _has_come(action, hands, await hands.look()):
         return done("was told already")
     hands.touch(action.key)
-    return await submit(hands, action.text, at_once=action.at_once)
+    sent = await submit(hands, action.text, at_once=action.at_once)
+    return await probing.answered(hands, sent, action) if probing.asks(action) else sent
 
 
 def _tells_of_restart(action: Send) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.errors import UnknownRule
 
-from . import context, forced, idle, limits, messages, prompts, refresh, reload, runs, timebox
+from . import context, forced, idle, limits, messages, probes, prompts, refresh, reload, runs, timebox
 from . import errors as failures
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ BUILTIN: tuple[Rule, ...] = (
     timebox.run_too_old,
     failures.turn_failed,
     failures.failing_again_and_again,
+    probes.context_not_told,
     idle.idle_too_long,
     idle.nudge_without_effect,
     idle.half_typed_line_left,
