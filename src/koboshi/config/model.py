@@ -17,6 +17,7 @@ from .kinds import (
     Commands,
     Count,
     Later,
+    Leftovers,
     ModeWord,
     Percent,
     Reaction,
@@ -97,6 +98,10 @@ class Values(BaseModel):
     """Restarts within `period`; one more, and a person is asked."""
     period: Annotated[Seconds, Trust.MORE] = _DEFAULT.period
     """The time in which restarts are counted."""
+
+    leftovers: Leftovers = _DEFAULT.leftovers
+    """What is done about shells and tools that outlived a crash of their agent: `tell` names them
+    to you and to the agent, `end` ends them before the next run starts."""
 
     warn_context: Annotated[Percent, Trust.FREE, LATER] = _DEFAULT.warn_context
     """Percent of the context in use at which a person is told; 0 is off."""

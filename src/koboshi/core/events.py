@@ -85,6 +85,7 @@ class RunStarted:
     pid: int | None = None
     session: str = ""
     open: tuple[str, ...] = ()  #: tool calls of the run before, which crashed in the middle of them
+    left: tuple[str, ...] = ()  #: processes of it that outlived the crash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

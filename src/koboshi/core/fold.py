@@ -241,6 +241,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
         session=body.session,
         since=now.at,
         open=body.open,
+        left=body.left,
     )
     refresh = view.refresh
     if refresh is not None and refresh.stage is Stage.STARTING:

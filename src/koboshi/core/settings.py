@@ -43,6 +43,7 @@ class Settings:
     healthy_after: float = 300.0  #: a run that lived that long forgives the crashes before it
     intensity: int = 5  #: restarts, whatever their reason …
     period: float = 3600.0  #: … within this time; one more → give up and ask a person
+    leftovers: str = "tell"  #: what outlived a crash: `tell` of it, or `end` it
 
     warn_context: float = 60.0  #: percent of the context in use → a person is told
     hang_after: float = 1200.0  #: working that long without a change → hanging

@@ -82,6 +82,7 @@ class Run:
     since: float = 0.0
     exit: Exit | None = None
     open: tuple[str, ...] = ()  #: tool calls in which the run before crashed
+    left: tuple[str, ...] = ()  #: processes that outlived its crash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,7 @@ from koboshi.rules import BUILTIN
 from koboshi.sources import reborn
 from koboshi.sources.hookfile import HookFile
 from koboshi.sources.hooksocket import hook_socket
+from koboshi.sources.others import left_by, users_of
 from koboshi.sources.senses import Senses
 from koboshi.store.manifests import adapter_in, config_dir
 from koboshi.store.paths import journal_dir
@@ -138,6 +140,9 @@ async def _live(
 
     senses = _Senses(post, supervisor, gear)
     supervisor.hands.transcript = senses.last_lines
+    around, state = _around(post), gear.state
+    supervisor.hands.session_users = lambda session: asyncio.to_thread(users_of, session, around)
+    supervisor.hands.left_running = lambda run: asyncio.to_thread(left_by, post.agent, state, run)
     supervisor.hands.snapshot = lambda name: snapshot_for(post.program.cwd, post.agent, name)
     async with hook_socket(gear.socket, post.agent, hooked):
         await watch(supervisor, enough=enough, senses=senses)

@@ -92,6 +92,11 @@ async def no_snapshot(name: str) -> str:  # noqa: ARG001
     return ""
 
 
+async def nobody(_: object) -> tuple[str, ...]:
+    """Where no processes are known but the agent's."""
+    return ()
+
+
 @dataclass(slots=True, kw_only=True)
 class Hands:
     """The reach of one supervisor into one agent's terminal. `place` moves on with the runs."""
@@ -112,6 +117,9 @@ class Hands:
         no_snapshot  #: keep uncommitted work; what came of it
     )
     transcript: Callable[[], tuple[bytes, ...]] = tuple  #: the end of what the agent writes down
+    #: who has that session open; and what runs before that one have left running
+    session_users: Callable[[str], Awaitable[tuple[str, ...]]] = nobody
+    left_running: Callable[[int], Awaitable[tuple[str, ...]]] = nobody
 
     def at_place(self, run: int) -> Place:
         """The terminal of that run; void if another run lives there."""

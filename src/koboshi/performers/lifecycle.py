@@ -20,6 +20,8 @@ from .hands import Skipped, done, failed, skipped
 from .typing import SHOWS, finish_typing, ready, submit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from koboshi.core.actions import Start, Stop
     from koboshi.core.events import Outcome
     from koboshi.hosts.base import Place
@@ -107,8 +109,10 @@ async def start(action: Start, hands: Hands) -> Outcome:
         resumes = action.origin is Origin.RESUMED and not action.ordered
         await check_ended(hands, place, badly=resumes and hands.view().refresh is None)
     hands.touch(action.key)
+    left = await _left_running(action, hands, places)
+    await _check_session(action, hands)
     started = await hands.host.start(_launch(action, hands))
-    outcome = _arrived(action, hands, started, f"started as pid {started.pid}")
+    outcome = _arrived(action, hands, started, f"started as pid {started.pid}", left=left)
     for place in places:
         with contextlib.suppress(
             HostError
@@ -165,7 +169,9 @@ def _command(action: Start, hands: Hands) -> str:
     return shlex.join((*env, *equipment.argv))
 
 
-def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
+def _arrived(
+    action: Start, hands: Hands, place: Place, why: str, *, left: tuple[str, ...] = ()
+) -> Outcome:
     hands.place = place
     hands.tell(
         RunStarted(
@@ -175,16 +181,44 @@ def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
             pid=place.pid,
             session=programs.session(action, hands),
             open=_left_open(action, hands),
+            left=left,
         )
     )
     return done(why)
 
 
+def _after_crash(action: Start, hands: Hands) -> bool:
+    """Whether nobody meant the run before to end; whoever asks for a restart knows what runs."""
+    planned = action.ordered or hands.view().refresh is not None
+    return action.origin is not Origin.FIRST and not planned
+
+
 def _left_open(action: Start, hands: Hands) -> tuple[str, ...]:
-    """The tool calls in which the run before crashed; whoever asks for a restart knows them."""
-    if action.origin is not Origin.RESUMED or action.ordered or hands.view().refresh is not None:
+    """The tool calls in which the run before crashed."""
+    if action.origin is not Origin.RESUMED or not _after_crash(action, hands):
         return ()
     return handover.open_calls(hands)
+
+
+async def _left_running(action: Start, hands: Hands, places: Sequence[Place]) -> tuple[str, ...]:
+    """What outlived the crash, and still does: its owner may want it ended."""
+    if not _after_crash(action, hands):
+        return ()
+    left = await hands.left_running(action.run)
+    if not left or hands.view().settings.leftovers != "end":
+        return left
+    for place in places:
+        with contextlib.suppress(HostError):  # what cannot be ended is told of
+            await _sweep(hands, place)
+    return await hands.left_running(action.run)
+
+
+async def _check_session(action: Start, hands: Hands) -> None:
+    """Never two processes on one session: the CLIs do not notice, and write into each other."""
+    if action.origin is Origin.RESUMED:
+        users = await hands.session_users(action.session)
+        if users:
+            raise Skipped(f"its session is open elsewhere: {'; '.join(users)}")
 
 
 async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcome:
@@ -206,8 +240,10 @@ async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcom
         glance = await hands.until(lambda g: line_is_empty(g.seen), SHOWS) or glance
     if not line_is_empty(glance.seen):
         raise Skipped("the shell's line is not empty")
+    left = await _left_running(action, hands, ())
+    await _check_session(action, hands)
     await hands.paste(_command(action, hands))
-    return await _enter_command(action, hands, place)
+    return await _enter_command(action, hands, place, left=left)
 
 
 def _on_line(glance: Glance, command: str) -> bool:
@@ -217,7 +253,9 @@ def _on_line(glance: Glance, command: str) -> bool:
     return line_holds(glance.seen, command)
 
 
-async def _enter_command(action: Start, hands: Hands, place: Place) -> Outcome:
+async def _enter_command(
+    action: Start, hands: Hands, place: Place, *, left: tuple[str, ...] = ()
+) -> Outcome:
     """See the command on the shell's line, press Enter and see the agent come up."""
     command = _command(action, hands)
     await hands.until(lambda g: _on_line(g, command), SHOWS)
@@ -228,7 +266,7 @@ async def _enter_command(action: Start, hands: Hands, place: Place) -> Outcome:
     if glance is None:
         return failed("the command was typed and the agent did not appear")
     there = replace(place, run=action.run, pid=glance.seen.pid)
-    return _arrived(action, hands, there, "restarted in its pane")
+    return _arrived(action, hands, there, "restarted in its pane", left=left)
 
 
 async def settle_start(action: Start, hands: Hands) -> Outcome:

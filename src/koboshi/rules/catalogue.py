@@ -25,6 +25,7 @@ BUILTIN: tuple[Rule, ...] = (
     reload.reload_not_told,
     reload.reload_stuck,
     runs.call_left_open,
+    runs.tools_outlived_crash,
     prompts.question_open_to_policy,
     prompts.question_waits_for_person,
     messages.message_waiting,

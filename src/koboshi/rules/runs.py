@@ -153,13 +153,36 @@ def call_left_open(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     if not run.open or run.exit is not None or view.restarting or view.status not in _AT_PROMPT:
         return None
     calls = "; ".join(run.open)
+    still = f"Still running: {'; '.join(run.left)}\n" if run.left else ""
     text = (
         f"You were ended in the middle of a tool call, and are back: run #{run.number}.\n"
-        f"It has no result, and may have run in part or in full: {calls}\n"
+        f"It has no result, and may have run in part or in full: {calls}\n{still}"
         "Look at what it did before you do it again. Then go on with the work."
     )
     send = Send(run=run.number, text=text, about="open-call")
     return Proposal(message=f"a tool call was left open: {calls}", actions=(send,))
+
+
+@rule("RUN009", "tools-outlived-crash", Severity.P1)
+def tools_outlived_crash(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """The agent crashed, and shells or tools that it had started run on.
+
+    ## Why
+    They still write to its files, hold its ports and its locks, and nobody reads what they print.
+
+    ## Example
+    Claude Code was killed during `make deploy`, which goes on under process 1.
+
+    ## Safety
+    Safe. It tells a person, and the agent where it is told of an open call. With `leftovers = "end"`
+    they are ended before the next run starts; then there is nothing to tell.
+    """
+    run = view.run
+    if not run.left or run.exit is not None:
+        return None
+    text = f"{view.context.agent}: outlived its crash and still run: {'; '.join(run.left)}"
+    note = Notify(about=f"{run.number}.left", text=text, severity=Severity.P1)
+    return Proposal(message=text, actions=(note,))
 
 
 @rule("RUN002", "restart-budget-spent", Severity.P0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from koboshi.adapters.claude.equip import config_folder
+
 from .registry import Registry
 from .spool import Spool
 from .transcripts import ClaudeTranscript, CodexTranscript
@@ -55,9 +57,8 @@ class Senses:
             return self._codex.last(LAST)
         if self._type != "claude" or not session:
             return ()
-        home = Path(around.get("HOME") or "~").expanduser() / ".claude"
-        config = Path(around.get("CLAUDE_CONFIG_DIR") or home)
-        return ClaudeTranscript(0).found(config, session, LAST)
+        folder = config_folder(around)
+        return ClaudeTranscript(0).found(Path(folder), session, LAST) if folder else ()
 
     def _meet(self, run: int, pid: int) -> None:
         self._run = (run, pid)
