@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from koboshi.core.actions import Load, Refresh, Send, Start
+from koboshi.core.actions import Load, Notify, Refresh, Send, Start
 from koboshi.core.events import Ending, Order, OrderGiven, Origin, RunExited, RunStarted, Ticked
 from koboshi.core.gate import Word
 from koboshi.core.readings import Status
@@ -167,6 +167,21 @@ def test_a_call_that_was_open_is_told_once() -> None:
 def test_no_open_call_no_word() -> None:
     """Nothing is told where nothing was open."""
     assert admitted(back().see(reading(Status.IDLE))) == []
+
+
+def test_what_still_runs_is_told_to_the_agent_and_to_a_person() -> None:
+    """It may be that very call."""
+    driver = crashed(None)
+    left = ("4711 make deploy",)
+    driver.tell(
+        RunStarted(run=2, origin=Origin.RESUMED, session="s1", open=("Bash make",), left=left),
+        after=3.0,
+    )
+
+    told = [*admitted(driver.see(reading(Status.IDLE))), *admitted(driver.decided)]
+
+    assert any(isinstance(a, Notify) and "4711 make deploy" in a.text for a in told)
+    assert any(isinstance(a, Send) and "Still running: 4711 make deploy" in a.text for a in told)
 
 
 @pytest.mark.parametrize("status", [Status.WORKING, Status.LIMITED, Status.UNKNOWN])

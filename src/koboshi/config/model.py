@@ -60,6 +60,9 @@ class Values(BaseModel):
     """Unknown that long, and a person is told."""
     limit_slack: Annotated[Seconds, Trust.MORE] = _DEFAULT.limit_slack
     """How much longer than the CLI says a usage limit is waited out."""
+    limit_spread: Annotated[Seconds, Trust.MORE] = _DEFAULT.limit_spread
+    """Agents that share a login go on one after the other: each waits a part of this besides, by
+    its name; 0: all at once."""
     limit_blind: Annotated[Seconds, Trust.MORE] = _DEFAULT.limit_blind
     """When to try again where the CLI does not say when its limit ends."""
     failed_base: Annotated[Seconds, Trust.MORE] = _DEFAULT.failed_base

@@ -23,6 +23,7 @@ class Settings:
     starting_max: float = 60.0  #: a blank screen is "starting" for that long, then unknown
     unknown_after: float = 120.0  #: unknown that long → a person is told
     limit_slack: float = 5.0  #: wait this much longer than the CLI says
+    limit_spread: float = 60.0  #: and up to this much more, each agent at a moment of its own
     limit_blind: float = 3600.0  #: try again after this when the CLI does not say when it resets
     failed_base: float = 30.0  #: wait before a failed turn is retried; doubles with each failure
     failed_max: float = 600.0  #: and never more than this

@@ -6,6 +6,7 @@ Values only; `fold` makes the next one. A rule reads it and never needs anything
 from __future__ import annotations
 
 import enum
+import zlib
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -252,9 +253,11 @@ class View:
         window = self.window
         if window is None:
             return True
+        # Agents that share a login would all begin in the same second: each has its own moment.
+        turn = self.settings.limit_spread * (zlib.crc32(self.context.agent.encode()) % 1000) / 1000
         if window.limit.resets_at is None:
-            return now.at - window.since >= self.settings.limit_blind
-        return now.utc >= window.limit.resets_at + self.settings.limit_slack
+            return now.at - window.since >= self.settings.limit_blind + turn
+        return now.utc >= window.limit.resets_at + self.settings.limit_slack + turn
 
     def restarts_in_period(self, now: Moment) -> int:
         """How much of the restart budget is used."""

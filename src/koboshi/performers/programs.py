@@ -1,4 +1,4 @@
-"""What a run is started with: the words the agent was begun with, or its owner's own line for it."""
+"""What a run is started with: the words that the agent was begun with, or its owner's own line."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ def session(action: Start, hands: Hands) -> str:
         return ""
     if action.origin is Origin.RESUMED:
         return action.session
-    return hands.adapter.session_at_start(
-        program=words(action, hands), session=action.session
-    )
+    return hands.adapter.session_at_start(program=words(action, hands), session=action.session)
 
 
 def words(action: Start, hands: Hands) -> tuple[str, ...]:

@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 
 from koboshi.errors import UnknownRule
 
-from . import context, forced, idle, limits, messages, probes, prompts, refresh, reload, runs, timebox
+from . import (
+    context,
+    forced,
+    idle,
+    limits,
+    messages,
+    probes,
+    prompts,
+    refresh,
+    reload,
+    runs,
+    timebox,
+)
 from . import errors as failures
 
 if TYPE_CHECKING:

@@ -147,7 +147,7 @@ def call_left_open(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     before it does it again.
 
     ## Safety
-    Safe. One message per run, at an empty prompt; in doubt it is looked for before it is sent again.
+    Safe. One message per run, at an empty prompt; in doubt it is looked for first.
     """
     run = view.run
     if not run.open or run.exit is not None or view.restarting or view.status not in _AT_PROMPT:
@@ -174,8 +174,8 @@ def tools_outlived_crash(view: View, now: Moment) -> Proposal | None:  # noqa: A
     Claude Code was killed during `make deploy`, which goes on under process 1.
 
     ## Safety
-    Safe. It tells a person, and the agent where it is told of an open call. With `leftovers = "end"`
-    they are ended before the next run starts; then there is nothing to tell.
+    Safe. It tells a person, and the agent together with an open call. With `leftovers = "end"` they
+    are ended before the next run starts; then there is nothing to tell.
     """
     run = view.run
     if not run.left or run.exit is not None:
