@@ -113,6 +113,32 @@ def test_what_was_saved_by_command_is_loaded_by_command(tmp_path: Path) -> None:
     assert bench.sent[0] == f"'/load {NAME}'"
 
 
+def test_a_load_in_doubt_that_nobody_sees_is_done_again(tmp_path: Path) -> None:
+    """What else stands on the screen is no answer to it."""
+    bench = bench_with(tmp_path, save_text="/save {name}", load_text="/load {name}")
+    bench.say("go")
+    bench.wait(20.0)
+
+    assert bench.settle(LOAD).ending is Ending.SKIPPED
+
+
+def test_a_load_that_says_that_there_is_no_such_name_fails(tmp_path: Path) -> None:
+    """It names it, too."""
+    bench = bench_with(tmp_path, save_text="/save {name}", load_text="/load {name}")
+
+    assert bench.perform(LOAD).ending is Ending.FAILED
+    assert bench.perform(evolve(LOAD, nth=1)).ending is Ending.FAILED
+
+
+def test_a_load_counts_whatever_comes_after_it(tmp_path: Path) -> None:
+    """The turn that it began may fail at once."""
+    bench = bench_with(tmp_path, save_text="/save {name}", load_text="/load {name}")
+    bench.perform(SAVE)
+    bench.hands.transcript = lambda: (said(f"Loaded {NAME}.\nNow a tool failed."),)
+
+    assert bench.perform(LOAD).why == "loaded: by its command"
+
+
 def test_a_load_that_the_agent_does_not_have_fails(tmp_path: Path) -> None:
     """The new run knows nothing then."""
     bench = bench_with(tmp_path, save_text="/save {name}", load_text="/sc-load {name}")

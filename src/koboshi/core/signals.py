@@ -99,5 +99,5 @@ def with_context(sight: Sight, use: ContextUse | None, at: float, most: float) -
     outranked = known is not None and _RANK.get(use.source, 0) < _RANK.get(known.source, 0)
     if outranked and at - sight.context_at < _CONTEXT_OLD:
         return sight
-    full = known is not None and known.used >= most
-    return evolve(sight, context=use, context_at=at, full_at=sight.full_at if full else at)
+    since = sight.full_at if known is not None and known.used >= most else at
+    return evolve(sight, context=use, context_at=at, full_at=since if use.used >= most else NEVER)

@@ -7,6 +7,7 @@ own, so that what was said or written before does not count.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.pasted import bare
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 #: How CLIs answer to a command they do not have; they may repeat its arguments, the name too.
 _UNKNOWN = ("unknowncommand", "unknownskill", "unknownslashcommand", "unrecognizedcommand")
+#: Words of a row that names the checkpoint and says that there is none.
+_FAILED = re.compile(
+    r"(?i)\b(?:no such|not (?:found|saved|loaded)|could(?: not|n.t)|can(?:not|.t)|unable|fail\w*"
+    r"|do(?:es)?(?: not|n.t) exist|unknown)\b"
+)
 _REFUSED = (Status.FAILED, Status.LIMITED)
 
 
@@ -78,16 +84,17 @@ async def settled(hands: Hands, sent: Outcome, action: Checkpoint | Load, text: 
 def arrived(
     hands: Hands, glance: Glance, action: Checkpoint | Load, text: str, *, late: bool
 ) -> bool:
-    """Whether the work is seen to be saved, or loaded; `late`: the screen shows the command."""
-    reading = glance.reading
-    if reading.status in (Status.GONE, Status.ASKING, *_REFUSED) or _refused(glance, text):
+    """Whether the work is seen to be saved, or loaded; `late`: what is shown came after it."""
+    idle = glance.reading.status is Status.IDLE
+    if _refused(glance, text):
         return False
-    named = bare(action.name) in _below(glance, text) or action.name in handover.reply(hands)
-    if action.kind == "load":
-        return named or (late and reading.status is Status.IDLE and bool(_below(glance, text)))
+    said = _said(glance, hands, action.name, text)
+    named = any(said)
+    if action.kind == "load":  # whatever came after it: the run knows what it is to go on with
+        return named or (late and idle and not said and _answered(glance, text))
     # In the middle of a turn the name may be an announcement, and the file half written.
     written = "{file}" in hands.view().settings.save_text and handover.kept(hands, action.name)
-    return reading.status is Status.IDLE and (named or bool(written))
+    return idle and (named or bool(written))
 
 
 def noted(hands: Hands, action: Checkpoint | Load, text: str) -> Outcome:
@@ -97,6 +104,23 @@ def noted(hands: Hands, action: Checkpoint | Load, text: str) -> Outcome:
     note = handover.kept(hands, action.name) or f"The work was saved with: {text}"
     handover.keep(hands, action.name, note)  # where there is no folder, the agent has it all
     return done("saved: by its command")
+
+
+def _said(glance: Glance, hands: Hands, name: str, text: str) -> list[bool]:
+    """What the agent said of that name, row by row: False where it says that it failed."""
+    rows = [*glance.reading.lines, *handover.reply(hands).splitlines()]
+    said = []
+    for row, after in zip(rows, [*rows[1:], ""], strict=True):
+        whole = row if bare(name) in bare(row) or bare(name) in bare(after) else row + after
+        if bare(name) in bare(whole).replace(bare(text), ""):
+            said.append(_FAILED.search(whole) is None)
+    return said
+
+
+def _answered(glance: Glance, text: str) -> bool:
+    """Whether the command stands there, and something below it."""
+    _, echo, below = bare("".join(glance.reading.lines)).rpartition(bare(text))
+    return bool(echo and below)
 
 
 def _below(glance: Glance, text: str) -> str:

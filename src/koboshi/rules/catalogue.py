@@ -50,7 +50,7 @@ BUILTIN: tuple[Rule, ...] = (
     limits.limit_menu_open,
     limits.limit_has_reset,
     limits.limit_outlived,
-    forced.turn_outlasts_refresh,
+    forced.turn_without_boundary,
     context.context_nearly_full,
     timebox.run_too_old,
     failures.turn_failed,
