@@ -99,3 +99,25 @@ def test_a_spinner_that_moves_on_heals_the_contradiction() -> None:
     driver.see(reading(Status.WORKING))
 
     assert (torn, driver.view.status) == (Status.UNKNOWN, Status.WORKING)
+
+
+@pytest.mark.parametrize(
+    ("told", "at", "unended", "status"),
+    [
+        (Status.IDLE, 121.0, True, Status.IDLE),
+        (Status.IDLE, 120.0, True, Status.UNKNOWN),  # both may just have changed
+        (Status.IDLE, 5000.0, False, Status.UNKNOWN),
+        (Status.ASKING, 5000.0, True, Status.UNKNOWN),
+        (Status.WORKING, 5000.0, True, Status.WORKING),
+    ],
+)
+def test_the_registry_tells_whether_an_answer_without_an_end_has_ended(
+    told: Status, at: float, *, unended: bool, status: Status
+) -> None:
+    """A resumed screen may end with a failed call, and nothing on it says that no turn runs."""
+    clues = (clue(SCREEN, Status.UNKNOWN), clue(Source.REGISTRY, told))
+    sight = Sight(moved_at=105.0, unended=unended)
+
+    found, _, _ = resolve(View(context=CONTEXT, run=RUN, clues=clues, sight=sight), moment(at))
+
+    assert found is status

@@ -7,7 +7,7 @@ from dataclasses import replace
 from koboshi.core.events import ScreenRead, ScreenSame
 from koboshi.core.readings import Reading, Status
 from koboshi.core.view import Question, View
-from koboshi.daemon.coalesce import MOVING, STILL, Coalescer
+from koboshi.daemon.coalesce import GROWING, MOVING, STILL, Coalescer
 from tests.core.worlds import CONTEXT, asking, permission, reading
 
 VIEW = View(context=CONTEXT)
@@ -45,6 +45,17 @@ def test_a_moving_spinner_is_told_every_second() -> None:
     told = [coalescer.sift(look(IDLE, at, f"{at}"), VIEW) for at in (0.5, MOVING, MOVING + 0.5)]
 
     assert told == [None, ScreenSame(run=1, digest="1.0", seen_at=MOVING), None]
+
+
+def test_lines_are_told_together_and_with_whatever_else_changes() -> None:
+    """None is lost: the screen shows the last ones in any case."""
+    coalescer = Coalescer()
+    coalescer.sift(look(IDLE, 0.0), VIEW)
+    more, most = (look(replace(IDLE, lines=(n,)), 1.0, n) for n in ("1", "2"))
+    late, other = replace(most, seen_at=GROWING), look(reading(Status.WORKING), GROWING + 0.1)
+    told = [coalescer.sift(each, VIEW) for each in (more, most, late, late, other)]
+
+    assert told == [None, None, late, None, other]
 
 
 def test_what_was_held_back_is_owed() -> None:

@@ -54,7 +54,7 @@ def crash(
     """Say something, kill it when it is ripe, and go on until it is over; the runs after that."""
     runs: list[RunStarted] = []
     done: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="kb-") as state:
+    with tempfile.TemporaryDirectory(prefix="kb-", ignore_cleanup_errors=True) as state:
         program = Program(
             argv=stage.home.command(), cwd=str(stage.home.cwd), env=dict(stage.home.env)
         )

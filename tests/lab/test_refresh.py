@@ -95,15 +95,16 @@ def test_the_owners_commands_save_and_load(part: Part, stages: Stages, model: Mo
         *("refresh", "checkpoint", "stop", "run 2", "start", "load"),
     ]
     assert all(ending == "done" for kind, ending in story(bodies) if kind != "run 2")
-    [asked] = [r.told for r in model.asked if r.main and "Recall what is kept" in r.told]
-    assert f"under the name {last}." in asked
+    # In the first request of a session the commands stand with their words, without a name.
+    loaded = f"Recall what is kept under the name {last}."
+    assert len([r for r in model.asked if r.main and loaded in r.told]) == 1
 
 
 def refreshed(stage: Stage, part: Part, settings: Settings) -> tuple[list[Body], str]:
     """A run whose context fills up is refreshed; what happened, and its note or its name."""
     bodies: list[Body] = []
     asked: list[bool] = []
-    with tempfile.TemporaryDirectory(prefix="kb-") as state:
+    with tempfile.TemporaryDirectory(prefix="kb-", ignore_cleanup_errors=True) as state:
         program = Program(argv=stage.home.command(), cwd=str(stage.home.cwd))
         post = Post(
             agent="a1",

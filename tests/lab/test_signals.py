@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import queue
 import shlex
@@ -37,19 +36,18 @@ from koboshi.core.events import (
 )
 from koboshi.core.observations import Observation
 from koboshi.core.readings import Status
+from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.daemon.solo import Post, watch_over
 from koboshi.daemon.supervisor import Supervisor
-from koboshi.hosts.base import Key, Text
 from koboshi.performers import Program
-from koboshi.sources.hookhttp import HookUrl, hook_http
 from koboshi.sources.hooksocket import hook_socket
 from koboshi.sources.registry import Registry
 from koboshi.sources.senses import Senses
 from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
 from tests.lab.model.turns import EVER, Usage, call, hang, refuse, say
-from tests.lab.parts import CLAUDE, CODEX
+from tests.lab.parts import CLAUDE, CODEX, Part
 from tests.lab.stage import Stage
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
@@ -310,31 +308,6 @@ def test_the_left_arrow_does_not_detach_an_equipped_run(claude: Watch) -> None:
     assert len(files) == 1
 
 
-def test_hooks_come_over_http(claude: Watch) -> None:
-    """`"type": "http"` posts the same JSON to a listener on loopback."""
-    taken: list[Observation] = []
-    with listening(taken) as (url, loop):
-        hook = {"type": "http", "url": url.of(1), "timeout": 5}
-        settings = {"hooks": {"Stop": [{"hooks": [hook]}]}}
-        claude.stage.start("--settings", json.dumps(settings))
-        claude.stage.say("Hello.")
-        claude.stage.wait_status(Status.IDLE)
-        loop.run(asyncio.sleep(2))
-
-    bodies = [decode(claude.stage.adapter, seen) for seen in taken]
-    assert [(b.word, b.run) for b in bodies if isinstance(b, HookRead)] == [("Stop", 1)]
-
-
-@contextlib.contextmanager
-def listening(taken: list[Observation]) -> Iterator[tuple[HookUrl, asyncio.Runner]]:
-    """A listener whose loop runs when the test says so; the kernel holds connections till then."""
-    with asyncio.Runner() as loop:
-        listener = hook_http(taken.append)
-        url = loop.run(listener.__aenter__())
-        yield url, loop
-        loop.run(listener.__aexit__(None, None, None))
-
-
 def test_codex_tells_its_session_turns_and_tokens(stages: Stages, model: Model) -> None:
     """The rollout that its process has open names the session; nobody gave it one."""
     codex = Watch(stages(CODEX), session="made-up")
@@ -361,12 +334,19 @@ def test_codex_tells_its_session_turns_and_tokens(stages: Stages, model: Model) 
     assert view.sight.context.used == pytest.approx(15.5, abs=0.1)
 
 
-def test_a_supervisor_equips_and_hears_what_it_starts(stages: Stages) -> None:
-    """The whole way: settings file, socket, registry, transcript, status line, journal."""
-    stage = stages(CLAUDE[-1])
+@pytest.mark.parametrize("hooks", ["shim", "http"])
+@pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.key)
+def test_a_supervisor_equips_and_hears_what_it_starts(
+    part: Part, hooks: str, stages: Stages
+) -> None:
+    """The whole way: settings file, socket or port, registry, transcript, status line, journal."""
+    stage = stages(part)
     with tempfile.TemporaryDirectory(prefix="kb-") as state:
         program = Program(argv=stage.home.command(), cwd=str(stage.home.cwd))
-        post = Post(agent="a1", agent_type="claude", program=program, state=Path(state))
+        settings = Settings(hooks=hooks)
+        post = Post(
+            agent="a1", agent_type="claude", program=program, state=Path(state), settings=settings
+        )
         deadline = time.monotonic() + 40
         asked: list[bool] = []
 
@@ -374,11 +354,8 @@ def test_a_supervisor_equips_and_hears_what_it_starts(stages: Stages) -> None:
             view = supervisor.world.view
             sources = {clue.source for clue in view.clues}
             if view.status is Status.IDLE and Source.REGISTRY in sources and not asked:
-                asked.append(supervisor.take(OrderGiven(order=Order.PAUSE, by="test")))
-                host, place = supervisor.hands.host, supervisor.place
-                assert place is not None
-                typed = host.type(place, (Text(text="Hello."), Key(name="Enter")))
-                supervisor.runtime.spawn(typed)
+                said = OrderGiven(order=Order.SEND, by="test", text="Hello.")
+                asked.append(supervisor.take(said))
             heard = {Source.SCREEN, Source.REGISTRY, Source.HOOK, Source.TRANSCRIPT} <= sources
             known.append(view)
             return (heard and view.sight.context is not None) or time.monotonic() > deadline
@@ -393,7 +370,10 @@ def test_a_supervisor_equips_and_hears_what_it_starts(stages: Stages) -> None:
         assert view.sight.context is not None
         assert view.sight.context.source == "statusline"
         assert words & {"UserPromptSubmit", "Stop"}
-        assert (folder / "run-1" / "claude-settings.json").exists()
+        given = json.loads((folder / "run-1" / "claude-settings.json").read_text())
+        assert given["hooks"]["Stop"][-1]["hooks"][0]["type"] == {"shim": "command"}.get(
+            hooks, hooks
+        )
         assert not (folder / "hooks.spool").exists()
 
 

@@ -89,7 +89,7 @@ def troupe(part: Part, stages: Stages) -> Troupe:
     stage = stages(part)
     program = str(stage.home.program)
     assert program_type((program,)) == cli
-    assert asyncio.run(version_of((program,))) == version
+    assert asyncio.run(version_of((program,), patience=60.0)) == version
     stage.adapter = adapter(cli, None, version)
     added = stage.adapter.env((program,))
     own = tuple(word for word in stage.home.args if word != "--no-daemon")

@@ -9,9 +9,10 @@ import pytest
 from koboshi.core.actions import Send
 from koboshi.core.events import Ending, Outcome, Source
 from koboshi.core.observations import ScreenSeen
-from koboshi.core.readings import Status
+from koboshi.core.readings import Reading, Status
 from koboshi.core.view import Clue
 from koboshi.hosts.base import Place
+from koboshi.performers.typing import ready
 from tests.performers.benches import Bench
 
 SEND = Send(run=1, text="go on", about="idle0.0.0")
@@ -100,3 +101,16 @@ def test_a_person_who_has_just_typed_there_is_not_typed_over(
     long_ago = ago > 5.0
     assert (result.ending is Ending.DONE) is long_ago
     assert bool(bench.sent) is long_ago
+
+
+@pytest.mark.parametrize(
+    ("told", "ready_now"), [(Status.IDLE, True), (Status.WORKING, False), (None, False)]
+)
+def test_a_box_whose_turn_may_run_is_typed_into_by_the_word_of_another_signal(
+    told: Status | None, *, ready_now: bool
+) -> None:
+    """And not over a half-typed line."""
+    unended = Reading(status=Status.UNKNOWN, unended=True)
+
+    assert ready(unended, told) is ready_now
+    assert not ready(replace(unended, draft="h"), told)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from koboshi import _hook
 from koboshi.core.observations import HookFired, StatusLineSeen
 from koboshi.sources.envelopes import unpack
-from koboshi.sources.hookhttp import hook_http
+from koboshi.sources.hookhttp import hook_http, reserve
 from koboshi.sources.hooksocket import hook_socket
 from koboshi.sources.spool import Spool
 
@@ -211,7 +211,28 @@ def test_a_path_that_is_too_long_is_said_so(tmp_path: Path) -> None:
     assert asyncio.run(listen()) is False
 
 
-def test_http_takes_hooks_from_who_knows_the_token() -> None:
+def test_a_port_and_its_secret_are_had_again(folder: Path) -> None:
+    """Runs that go on know no others; a port that is taken, or a torn note, is no end."""
+    note = folder / "hooks.url"
+    first = reserve(note)
+    first.door.listen()
+    assert stat.S_IMODE(note.stat().st_mode) == 0o600
+    while_taken = reserve(note)
+    first.door.close()
+    again = reserve(note)
+    while_taken.door.close()
+    again.door.close()
+    note.write_bytes(b"\xff 12")
+    torn = reserve(note)
+    torn.door.close()
+
+    assert while_taken.of(1) != first.of(1)
+    assert while_taken.token == again.token == first.token
+    assert first.of(3).endswith(f"/{first.token}/3")
+    assert torn.token != first.token
+
+
+def test_http_takes_hooks_from_who_knows_the_token(folder: Path) -> None:
     """Anything else gets a refusal, and nothing is taken."""
     taken: list[HookFired] = []
     body = json.dumps(STOP).encode()
@@ -224,7 +245,8 @@ def test_http_takes_hooks_from_who_knows_the_token() -> None:
         return answer.split(b" ")[1] if answer else b""
 
     async def talk() -> list[bytes]:
-        async with hook_http(taken.append) as url:
+        url = reserve(folder / "hooks.url")
+        async with hook_http(url, taken.append):
             path = url.of(7).partition(str(url.port))[2].encode()
             size = b"Content-Length: %d\r\n" % len(body)
             requests = [

@@ -31,6 +31,7 @@ class Kit:
     folder: str  #: where files of this run may be put
     socket: str = ""  #: where the shim finds us
     spool: str = ""  #: where it leaves what nobody was there to take
+    url: str = ""  #: where hooks are posted to, instead of calling the shim
     cwd: str = ""
     around: Mapping[str, str] = field(default_factory=dict)  #: environment it starts in
     texts: Mapping[str, str] = field(default_factory=dict)  #: files by path, as far as there are

@@ -111,6 +111,12 @@ def _mode(value: object) -> Mode:
     return Mode[word]
 
 
+def _hooks(value: object) -> str:
+    if value not in ("shim", "http"):
+        raise _wrong("'shim' or 'http'", value)
+    return str(value)
+
+
 def _text(value: object) -> str:
     """One line that can be typed: a control character would be a key."""
     if not isinstance(value, str) or len(value) > LONGEST or not _typable(value):
@@ -169,6 +175,7 @@ Percent = Annotated[float, PlainValidator(_percent)]
 Count = Annotated[int, PlainValidator(_count)]
 Tries = Annotated[int, PlainValidator(_tries)]
 ModeWord = Annotated[Mode, PlainValidator(_mode)]
+HooksWay = Annotated[str, PlainValidator(_hooks)]
 Text = Annotated[str, PlainValidator(_text)]
 Leftovers = Annotated[str, PlainValidator(_leftovers)]
 Words = Annotated[str, PlainValidator(_words)]

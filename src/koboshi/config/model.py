@@ -16,6 +16,7 @@ from .kinds import (
     Code,
     Commands,
     Count,
+    HooksWay,
     Later,
     Leftovers,
     ModeWord,
@@ -43,6 +44,9 @@ class Values(BaseModel):
     """Commands whose permission question is answered "once" in mode `auto`; the exact text."""
     continue_text: Words = _DEFAULT.continue_text
     """What is typed to get a waiting agent going."""
+    hooks: HooksWay = _DEFAULT.hooks
+    """How the hooks of Claude Code reach koboshi: `shim` is a short process for each and keeps
+    what nobody was there to take; `http` posts them to a port of 127.0.0.1 that koboshi opens."""
 
     idle_after: Annotated[Seconds, Trust.FREE] = _DEFAULT.idle_after
     """At its prompt that long without a change, and it is told to continue."""

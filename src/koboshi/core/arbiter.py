@@ -10,6 +10,7 @@ transcript are edges: they add identity, name contradictions, and never revive a
 | idle, failed | working while it moves, else contradiction | idle, failed | contradiction |
 | asking (not a picker) | contradiction | contradiction | asking |
 | limited, picker | what the screen says | what the screen says | what the screen says |
+| at its box, end not seen | working | unknown while it moves, then idle | unknown |
 | unknown | working | unknown | unknown |
 | blank | starting, then unknown | starting, then unknown | starting, then unknown |
 
@@ -81,6 +82,9 @@ def _against_registry(view: View, screen: Clue, registry: Clue, now: Moment) -> 
     both = (*screen.evidence, registry.reason, *registry.evidence)
     if shown is Status.UNKNOWN:
         status = Status.WORKING if told is Status.WORKING else Status.UNKNOWN
+        still = now.at - max(view.sight.moved_at, registry.since) > view.settings.grace
+        if told is Status.IDLE and view.sight.unended and still:
+            status = Status.IDLE
         return status, f"{screen.reason or 'unreadable'}; {registry.reason}", both
     picker = view.question is not None and view.question.prompt.kind is PromptKind.PICKER
     rests = shown in _AT_REST and told in _AT_REST

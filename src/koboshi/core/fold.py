@@ -151,6 +151,7 @@ def _read(view: View, body: ScreenRead) -> View:
         seen_at=body.seen_at,
         moved_at=body.seen_at if moved else view.sight.moved_at,
         draft=reading.draft,
+        unended=reading.unended,
         # The notice slot rotates: not seen does not mean not low. A value stays for its session.
         context=view.sight.context,
         context_at=view.sight.context_at,

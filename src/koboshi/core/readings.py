@@ -138,4 +138,5 @@ class Reading:
     limit: Limit | None = None
     error: ApiError | None = None
     draft: str = ""
+    unended: bool = False  #: its box is open and no turn is seen to run; nothing says that it ended
     lines: tuple[str, ...] = ()

@@ -15,6 +15,8 @@ class Settings:
     allow: tuple[str, ...] = ()  #: commands whose permission question is answered "once"; exact
     continue_text: str = "continue"  #: what is typed to get a waiting agent going
 
+    hooks: str = "shim"  #: how the agent's hooks reach us: by "shim" or by "http"
+
     idle_after: float = 600.0  #: at its prompt that long without a change → continue
     nudges_max: int = 5  #: messages in a row with no effect before a person is asked
     context_max: float = 70.0  #: percent of the context in use → refresh; 0 is off

@@ -94,6 +94,7 @@ class Sight:
     seen_at: float = -1.0
     moved_at: float = 0.0
     draft: str = ""
+    unended: bool = False  #: as in a reading
     context: ContextUse | None = None
     context_at: float = NEVER
     full_at: float = NEVER  #: since when it has been at `context_max` or above, if it is

@@ -12,18 +12,21 @@ if TYPE_CHECKING:
 
 _Told = TypeVar("_Told", ScreenRead, ScreenSame)
 
-#: Seconds between events while only a spinner moves, and while nothing moves.
+#: Seconds between events while only lines are added, only a spinner moves, nothing moves.
+GROWING = 2.0
 MOVING = 1.0
 STILL = 5.0
 
 
 def _alike(one: Reading, two: Reading) -> bool:
-    """Whether two readings say the same; evidence may quote a running clock and does not count."""
+    """Whether two readings say the same; evidence may quote a running clock and does not count.
+
+    Nor do lines: an agent that prints all day would be told of at every look.
+    """
     return (
         one.status is two.status
         and one.prompt == two.prompt
         and one.draft == two.draft
-        and one.lines == two.lines
         and one.context == two.context
         and one.limit == two.limit
         and one.error == two.error
@@ -48,10 +51,14 @@ class Coalescer:
             return self._tell(body)
         unconfirmed = view.question is not None and view.question.looks == 1
         age = body.seen_at - self._at
-        gap = MOVING if body.digest != self._digest else STILL
+        grown = told.reading.lines != body.reading.lines
+        gap = GROWING if grown else MOVING if body.digest != self._digest else STILL
         if age < gap and not unconfirmed:
             self.owing = body.digest != self._digest
             return None
+        if grown:
+            self._told = body
+            return self._tell(body)
         same = ScreenSame(run=body.run, digest=body.digest, seen_at=body.seen_at)
         return self._tell(same)
 

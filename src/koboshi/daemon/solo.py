@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from koboshi.performers import Gear, Program
 from koboshi.rules import BUILTIN
 from koboshi.sources import reborn
 from koboshi.sources.hookfile import HookFile
+from koboshi.sources.hookhttp import HookUrl, hook_http, reserve
 from koboshi.sources.hooksocket import hook_socket
 from koboshi.sources.others import left_by, users_of
 from koboshi.sources.senses import Senses
@@ -77,8 +79,8 @@ async def watch_over(
     `begun` is told once what was known is known again; it starts an agent that never ran.
     """
     folder = journal_dir(post.state, post.agent)
-    gear = Gear(folder=folder.parent)
-    with agent_lock(folder.parent / "lock"):
+    with agent_lock(folder.parent / "lock"), _posted_to(post, folder.parent) as url:
+        gear = Gear(folder=folder.parent, url=url.of if url else None)
         runtime, chosen = AsyncioRuntime(), await _adapter(post)
 
         def assemble(world: World, journal: Journal) -> Supervisor:
@@ -101,10 +103,23 @@ async def watch_over(
         try:
             await take_over(supervisor, recovered)
             begun(supervisor)
-            await _live(post, supervisor, gear, enough)
+            await _live(post, supervisor, (gear, url), enough)
         finally:
             await runtime.cancel()
             shelf.close()
+
+
+@contextmanager
+def _posted_to(post: Post, folder: Path) -> Iterator[HookUrl | None]:
+    """Where hooks are posted to, if they are; before a run is started, which is told so."""
+    url = None
+    if post.settings.hooks == "http":
+        try:
+            url = reserve(folder / "hooks.url")
+        except OSError as error:
+            log.warning("no port for hooks", extra={"action": "hooks", "reason": str(error)})
+    with closing(url.door) if url else nullcontext():
+        yield url
 
 
 async def _adapter(post: Post) -> Adapter:
@@ -130,7 +145,10 @@ def _around(post: Post) -> Mapping[str, str]:
 
 
 async def _live(
-    post: Post, supervisor: Supervisor, gear: Gear, enough: Callable[[Supervisor], bool]
+    post: Post,
+    supervisor: Supervisor,
+    ears: tuple[Gear, HookUrl | None],
+    enough: Callable[[Supervisor], bool],
 ) -> None:
     """Screen, files and hooks; a hook that arrives is worth a look at once."""
 
@@ -138,13 +156,15 @@ async def _live(
         supervisor.observe(observation)
         supervisor.nudge.give()
 
+    gear, url = ears
     senses = _Senses(post, supervisor, gear)
     supervisor.hands.transcript = senses.last_lines
     around, state = _around(post), gear.state
     supervisor.hands.session_users = lambda session: asyncio.to_thread(users_of, session, around)
     supervisor.hands.left_running = lambda run: asyncio.to_thread(left_by, post.agent, state, run)
     supervisor.hands.snapshot = lambda name: snapshot_for(post.program.cwd, post.agent, name)
-    async with hook_socket(gear.socket, post.agent, hooked):
+    posted = hook_http(url, hooked) if url else nullcontext()
+    async with hook_socket(gear.socket, post.agent, hooked), posted:
         await watch(supervisor, enough=enough, senses=senses)
 
 

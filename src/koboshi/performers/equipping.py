@@ -59,6 +59,7 @@ def equipped(argv: tuple[str, ...], run: int, hands: Hands) -> Equipment:
         folder=str(gear.folder / f"run-{run}"),
         socket=str(gear.socket),
         spool=str(gear.spool),
+        url="" if gear.url is None else gear.url(run),
         cwd=program.cwd,
         around=os.environ if program.env is None else program.env,
         texts=Texts(),

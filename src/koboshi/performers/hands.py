@@ -52,6 +52,7 @@ class Gear:
     """Where runs are equipped from: a private folder, and who listens to hooks."""
 
     folder: Path
+    url: Callable[[int], str] | None = None  #: where a run posts its hooks, instead of the shim
 
     @property
     def state(self) -> Path:

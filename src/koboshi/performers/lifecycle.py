@@ -17,7 +17,7 @@ from koboshi.hosts.base import Launch
 from . import handover, programs
 from .equipping import equipped, identity, lay_out, reach
 from .hands import Skipped, done, failed, skipped
-from .typing import SHOWS, finish_typing, ready, submit
+from .typing import SHOWS, finish_typing, ready, second_opinion, submit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,8 @@ async def stop(action: Stop, hands: Hands) -> Outcome:
         return done("had ended already")
     if action.asked:
         await hands.sleep(RETURNS)  # what the call answered is then in the session that goes on
-    at_prompt = ready(glance.reading) and not action.asked
+    told = second_opinion(hands.view(), hands.now())
+    at_prompt = ready(glance.reading, told) and not action.asked
     if not (at_prompt or action.ordered):
         raise Skipped("not at an empty prompt")
     hands.touch(action.key)

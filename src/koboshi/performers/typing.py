@@ -39,9 +39,10 @@ CONFIRMS, REFUSES = 90.0, 5.0
 _REFUSED = (Status.FAILED, Status.LIMITED)
 
 
-def ready(reading: Reading) -> bool:
-    """At its prompt, no question open, nothing half-typed."""
-    return reading.status in AT_PROMPT and reading.prompt is None and not reading.draft
+def ready(reading: Reading, told: Status | None) -> bool:
+    """At its prompt, no question open, nothing half-typed; `told` is what another signal says."""
+    rests = reading.status in AT_PROMPT or (reading.unended and told is Status.IDLE)
+    return rests and reading.prompt is None and not reading.draft
 
 
 def _queues(reading: Reading) -> bool:
@@ -65,12 +66,16 @@ def _is_settled(hands: Hands, glance: Glance, text: str) -> bool:
     return _holds(hands, glance, text) and glance.reading.reason != "menu_not_seen"
 
 
-async def _sure(hands: Hands, takes: Callable[[Reading], bool]) -> None:
+def _takes(reading: Reading, told: Status | None, *, at_once: bool) -> bool:
+    return ready(reading, told) or (at_once and _queues(reading))
+
+
+async def _sure(hands: Hands, *, at_once: bool) -> None:
     """Two signals say that no dialog is open, or nothing is typed: text would approve it."""
     glance = await hands.fresh_look()
-    if not takes(glance.reading):
-        raise Skipped("not at an empty prompt")
     told = second_opinion(hands.view(), hands.now())
+    if not _takes(glance.reading, told, at_once=at_once):
+        raise Skipped("not at an empty prompt")
     if told is Status.ASKING:
         raise Skipped("the screen shows a prompt, another signal an open question")
     if told is None:
@@ -78,7 +83,8 @@ async def _sure(hands: Hands, takes: Callable[[Reading], bool]) -> None:
         # frame that a dialog is about to replace.
         await hands.sleep(APART)
         again = await hands.fresh_look()
-        if not takes(again.reading) or again.seen.cursor != glance.seen.cursor:
+        moved = again.seen.cursor != glance.seen.cursor
+        if moved or not _takes(again.reading, told, at_once=at_once):
             raise Skipped("not at an empty prompt, at the second look")
 
 
@@ -94,7 +100,7 @@ async def submit(hands: Hands, text: str, *, at_once: bool = False) -> Outcome:
     """Type the text at an empty prompt and see it leave; text goes in once, Enter at most twice."""
     if not text:
         return failed("no words are known for that")  # an empty box would "hold" them at once
-    await _sure(hands, lambda reading: ready(reading) or (at_once and _queues(reading)))
+    await _sure(hands, at_once=at_once)
     await hands.paste(text)
     # Gemini swallows an Enter that comes at once, and Codex takes it for a part of the paste.
     await hands.sleep(hands.adapter.submit_pause)

@@ -2,6 +2,9 @@
 
 One request a connection: `POST /<token>/<run>` with the hook's JSON as its body. The answer, `{}`,
 says nothing to the agent.
+
+Trap: a run keeps its address while no supervisor is there. The port is asked for again, but by then
+somebody else may have it, and is posted what the agent does. The shim has no such gap.
 """
 
 from __future__ import annotations
@@ -11,9 +14,11 @@ import contextlib
 import hmac
 import re
 import secrets
+import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from koboshi.core.observations import HookFired
 
@@ -25,13 +30,15 @@ PATIENCE = 5.0
 HEAD = 16 * 1024
 
 _REQUEST = re.compile(rb"POST /([\w-]{1,128})/(\d{1,9}) HTTP/1\.[01]\r\n")
+_NOTE = re.compile(r"(\d{1,5}) ([\w-]{32})", re.ASCII)
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,9})[ \t]*\r\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookUrl:
-    """Where hooks are posted to."""
+    """Where hooks are posted to: a port that is ours already, and nobody answers yet."""
 
+    door: socket.socket
     port: int
     token: str
 
@@ -40,24 +47,49 @@ class HookUrl:
         return f"http://127.0.0.1:{self.port}/{self.token}/{run}"
 
 
+def reserve(note: Path) -> HookUrl:
+    """A port and a secret; those noted there if they can be had: runs that go on know them."""
+    port, token = _noted(note)
+    door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            door.bind(("127.0.0.1", port))
+        except OSError:  # taken; runs that know it are not heard
+            door.bind(("127.0.0.1", 0))
+        url = HookUrl(door=door, port=door.getsockname()[1], token=token)
+        note.touch(0o600)
+        note.write_text(f"{url.port} {token}", encoding="ascii")
+    except OSError:
+        door.close()
+        raise
+    return url
+
+
+def _noted(note: Path) -> tuple[int, str]:
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if found := _NOTE.fullmatch(note.read_text(encoding="ascii")):
+            return int(found[1]), found[2]
+    return 0, secrets.token_urlsafe(24)
+
+
 @asynccontextmanager
-async def hook_http(take: Callable[[HookFired], None]) -> AsyncIterator[HookUrl]:
-    """Listen on a free port of 127.0.0.1 until the end of the block."""
-    token = secrets.token_urlsafe(24)
+async def hook_http(url: HookUrl, take: Callable[[HookFired], None]) -> AsyncIterator[None]:
+    """Answer there until the end of the block."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.closing(writer), contextlib.suppress(*LOST):
             async with asyncio.timeout(PATIENCE):
-                status = await _answer(reader, token, take)
+                status = await _answer(reader, url.token, take)
                 body = b"{}" if status == 200 else b""  # noqa: PLR2004 - HTTP
                 head = f"HTTP/1.1 {status} -\r\nContent-Type: application/json\r\n"
                 close = f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
                 writer.write(head.encode() + close.encode() + body)
                 await writer.drain()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0, limit=HEAD)
+    server = await asyncio.start_server(answer, sock=url.door, limit=HEAD)
     try:
-        yield HookUrl(port=server.sockets[0].getsockname()[1], token=token)
+        yield
     finally:
         server.close()
 

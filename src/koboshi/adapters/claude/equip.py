@@ -81,6 +81,8 @@ def _merged(theirs: dict[str, Any], kit: Kit) -> dict[str, Any]:
     hooks = dict(member(theirs, "hooks"))
     # In the background: not even a machine under load makes the agent wait for us.
     ours = {"type": "command", "command": kit.command(), "timeout": TIMEOUT, "async": True}
+    if kit.url:
+        ours = {"type": "http", "url": kit.url, "timeout": TIMEOUT}
     for event in EVENTS:
         before = hooks.get(event)
         hooks[event] = [*(before if isinstance(before, list) else ()), {"hooks": [ours]}]

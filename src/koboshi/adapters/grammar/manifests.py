@@ -27,7 +27,7 @@ NEVER = re.compile(r"(?!)")
 _BOX_PLAIN = {"layout", "most_below", "first_gap", "toasts"}  # no patterns
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # compared by identity: kept as a key
 class Sign:
     """A named pattern and what it means where it is found."""
 

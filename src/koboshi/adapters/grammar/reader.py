@@ -182,7 +182,10 @@ def _resting(manifest: Manifest, frame: Frame, blocks: list[Block], notices: lis
     growing = "" if rests else turns.still_open(manifest, blocks, frame)
     if growing:
         return Reading(
-            status=Status.UNKNOWN, reason="answer_without_end", evidence=(growing.strip(),)
+            status=Status.UNKNOWN,
+            reason="answer_without_end",
+            evidence=(growing.strip(),),
+            unended=True,
         )
     evidence = ready.evidence if ready else line.strip()
     return Reading(status=Status.IDLE, reason="at_prompt", evidence=(evidence,) if evidence else ())

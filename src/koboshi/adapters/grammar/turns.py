@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import dropwhile, pairwise, takewhile
 from typing import TYPE_CHECKING
 
@@ -50,9 +51,14 @@ class Block:
 
 def first_match(signs: Iterable[Sign], lines: Iterable[str]) -> Match | None:
     """The first sign, in the signs' order, that any of the lines bears."""
-    kept = list(lines)
+    return _first_match(tuple(signs), tuple(lines))
+
+
+@lru_cache(maxsize=2048)
+def _first_match(signs: tuple[Sign, ...], lines: tuple[str, ...]) -> Match | None:
+    """Most lines stand where they stood at the last look."""
     for sign in signs:
-        for line in kept:
+        for line in lines:
             found = sign.pattern.search(line)
             if found:
                 return Match(sign=sign, line=line, found=found)
