@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -88,6 +89,13 @@ class Lodge(Trial):
             assert time.monotonic() < deadline, f"never heard: {text!r}; {self.told({})}"
             time.sleep(PAUSE)
 
+    def until_written(self, text: str) -> None:
+        """Wait until the CLI has that in its session: a killed one knows only what is on disk."""
+        deadline = time.monotonic() + PATIENCE
+        while not any(text in read(path) for path in self.home.path.rglob("*.json*")):
+            assert time.monotonic() < deadline, f"never written: {text!r}; {self.told({})}"
+            time.sleep(PAUSE)
+
     def press(self, *keys: str) -> None:
         """A person's keys in the agent's own terminal."""
         tmux = ["tmux", "-S", str(socket_dir(self.state) / "tmux")]
@@ -111,6 +119,13 @@ class Lodge(Trial):
             super().end()
         finally:
             LEFT.end(self.home.path)
+
+
+def read(path: Path) -> str:
+    """What is in that file; nothing when it has just gone."""
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="utf-8", errors="replace")
+    return ""
 
 
 def is_ours(words: list[str]) -> bool:

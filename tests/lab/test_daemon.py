@@ -109,6 +109,7 @@ def test_a_killed_agent_comes_back_with_its_session(
     lodge.until_heard("What is the answer?")
     # Codex tells its session in a file that appears with the first turn.
     lodge.until("a", lambda known: known["status"] == "idle" and bool(known["run"]["session"]))
+    lodge.until_written("forty-two")
     for process in lodge.processes():
         process.kill()
     lodge.until("a", lambda known: known["run"]["number"] == 2 and known["status"] == "idle")
