@@ -85,7 +85,9 @@ def arrived(
     hands: Hands, glance: Glance, action: Checkpoint | Load, text: str, *, late: bool
 ) -> bool:
     """Whether the work is seen to be saved, or loaded; `late`: what is shown came after it."""
-    idle = glance.reading.status is Status.IDLE
+    reading = glance.reading
+    # Nothing on the screen may say that a turn has ended; another signal can.
+    idle = reading.status is Status.IDLE or (reading.unended and hands.view().status is Status.IDLE)
     if _refused(glance, text):
         return False
     said = _said(glance, hands, action.name, text)

@@ -28,16 +28,23 @@ def _runs(glance: Glance) -> bool:
     return reading.status is Status.WORKING and reading.prompt is None and not reading.draft
 
 
-def _stands(glance: Glance) -> bool:
-    return ready(glance.reading) or bool(glance.reading.draft and not glance.reading.prompt)
+def _stands(glance: Glance, told: Status | None) -> bool:
+    """Whether it is at its prompt, or has taken its message back."""
+    reading = glance.reading
+    back = bool(reading.draft) and reading.prompt is None
+    return not _runs(glance) and (back or ready(reading, told))
+
+
+def _told(hands: Hands) -> Status | None:
+    return second_opinion(hands.view(), hands.now())
 
 
 async def interrupted(hands: Hands, key: str) -> Outcome:
     """Look, press, look; done when the agent is at its prompt."""
-    glance = await hands.fresh_look()
-    if ready(glance.reading):
+    glance, told = await hands.fresh_look(), _told(hands)
+    if ready(glance.reading, told):
         return done("its turn has ended meanwhile")
-    if not _runs(glance) or second_opinion(hands.view(), hands.now()) is Status.ASKING:
+    if not _runs(glance) or told is Status.ASKING:
         raise Skipped("no turn runs there, or a question is open")
     names = hands.adapter.interrupt_keys()
     if not names:
@@ -49,7 +56,7 @@ async def interrupted(hands: Hands, key: str) -> Outcome:
         if nth and not _runs(await hands.patient_look()):
             break
         await hands.keys((name,))
-    stopped = await hands.until(lambda g: not _runs(g) and _stands(g), STOPS)
+    stopped = await hands.until(lambda g: _stands(g, _told(hands)), STOPS)
     if stopped is None:
         return failed("the turn goes on after the keys that end one")
     if stopped.reading.draft:
