@@ -7,6 +7,7 @@ import pytest
 from koboshi.core.actions import Send
 from koboshi.core.events import Ending, SignalRead, Source
 from koboshi.core.readings import ContextUse
+from koboshi.performers.probing import answer_in
 from koboshi.rules.probes import WORDS
 from koboshi.scripted.behaviour import Done, EndTurn, Script, Work
 from tests.performers.benches import Bench
@@ -53,3 +54,14 @@ def test_an_older_answer_is_none() -> None:
 
     assert bench.perform(ASK).ending is Ending.FAILED
     assert bench.told == []
+
+
+def test_an_answer_to_a_question_that_is_not_there_is_none() -> None:
+    """A file that is shown may have such a line."""
+    bench = bench_saying("CTX:12%")
+    bench.say("go")
+    bench.wait(10.0)
+    glance = bench.run(bench.hands.look())
+
+    assert answer_in(glance, WORDS) is None
+    assert answer_in(glance, "go") == 12.0

@@ -77,6 +77,22 @@ def test_it_waits_like_every_restart_after_a_crash() -> None:
     assert not [a for a in next_steps(spent) if isinstance(a, Refresh)]
 
 
+def test_it_does_not_wait_for_the_gap_between_refreshes() -> None:
+    """That one is for agents that are up."""
+    driver = Driver(blank(Settings(run_max=0.0)))
+    driver.start()
+    driver.see(reading(Status.IDLE, used=80.0))
+    driver.tell(Ticked(), after=10.0)
+    [planned] = [a for a in admitted(driver.decided) if isinstance(a, Refresh)]
+    driver.finish(planned)
+    driver.tell(RunExited(run=1, signal=9))
+    driver.finish(admitted(driver.decided)[-1], Ending.SKIPPED)  # the save
+
+    [again] = [a for a in next_steps(driver) if isinstance(a, Refresh)]
+
+    assert again.note
+
+
 def test_a_half_typed_line_of_the_dead_run_holds_nothing_up() -> None:
     """Its box is gone, and the line with it."""
     assert isinstance(next_steps(crashed(88.0, draft="git sta"))[0], Refresh)

@@ -261,6 +261,12 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             view(Status.WORKING, settings=Settings(refresh_wait=100.0)),
             view(sight=FULL, settings=Settings(refresh_wait=100.0)),
             view(Status.WORKING, sight=FULL, settings=Settings(refresh_wait=101.0)),
+            view(
+                Status.WORKING,
+                sight=FULL,
+                question=QUESTION,
+                settings=Settings(refresh_wait=100.0),
+            ),
             refreshing(
                 Stage.SAVING, Status.WORKING, sight=FULL, settings=Settings(refresh_wait=100.0)
             ),

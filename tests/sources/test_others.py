@@ -56,6 +56,8 @@ def test_who_says_so_of_itself_has_it_open(tmp_path: Path) -> None:
         (folder / "odd.json").write_text("{")
         assert users_of(SESSION, {"HOME": str(tmp_path)}) == (f"{pid} claude",)
         assert users_of("another", {"HOME": str(tmp_path)}) == ()
+        (folder / f"{pid}.json").write_text(json.dumps({**record, "procStart": "1"}))
+        assert users_of(SESSION, {"HOME": str(tmp_path)}) == ()  # it was of an earlier process
 
     assert users_of(SESSION, {"HOME": str(tmp_path)}) == ()
 
