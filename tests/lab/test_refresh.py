@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,6 +100,29 @@ def test_the_owners_commands_save_and_load(part: Part, stages: Stages, model: Mo
     # In the first request of a session the commands stand with their words, without a name.
     loaded = f"Recall what is kept under the name {last}."
     assert len([r for r in model.asked if r.main and loaded in r.told]) == 1
+
+
+@pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.key)
+def test_a_turn_that_does_not_end_is_interrupted(part: Part, stages: Stages, model: Model) -> None:
+    """In the middle of a tool call, because its owner wants no longer wait; and it says so."""
+    stage = stages(part, args=("--model", "claude-sonnet-4-5"))
+    rules = stage.home.cwd / ".claude" / "settings.json"
+    rules.parent.mkdir(exist_ok=True)
+    rules.write_text(json.dumps({"permissions": {"allow": ["Bash"]}}))
+    model.expect(
+        replace(part.shell("tail -f /dev/null"), match="Write the parser", usage=FULL),
+        say(NOTE, match=r"only \[\[(\d{5})", usage=FULL),
+        say(":\\1: Going on with the lexer.", match=r"the number (\d{5}) between"),
+    )
+
+    bodies, written = refreshed(stage, part, evolve(SETTINGS, refresh_wait=2.0))
+
+    assert "next: the lexer" in written
+    [begun] = [b for b in bodies if isinstance(b, ActionFinished) and b.action.kind == "refresh"]
+    assert begun.outcome.why.startswith("begun, forced")
+    assert [kind for kind, _ in story(bodies)][2:] == [
+        *("refresh", "checkpoint", "stop", "run 2", "start", "load"),
+    ]
 
 
 def refreshed(stage: Stage, part: Part, settings: Settings) -> tuple[list[Body], str]:
