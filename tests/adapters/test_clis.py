@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from koboshi.adapters.claude import ClaudeAdapter
+from koboshi.adapters.decode import decode
 from koboshi.adapters.registry import adapter
 from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Meaning, PromptKind, Reading, Status
@@ -418,3 +419,26 @@ def test_the_view_of_all_agents_is_no_prompt(keys: str) -> None:
     assert (reading.status, reading.reason) == (Status.ASKING, "agents_view")
     assert reading.prompt is not None
     assert reading.prompt.kind is PromptKind.PICKER
+
+
+NOT_FOUND = "No conversation found with session ID: 0c0ffee0-1111-4222-a333-444455556666"
+
+
+@pytest.mark.parametrize(
+    ("text", "alive", "lost"),
+    [
+        (f"{NOT_FOUND}\nPane is dead (status 1, Sun Nov 15 15:00:00 2026)", False, True),
+        (f"$ claude --resume x\n{NOT_FOUND}\nme@host:~/work$ ", True, True),
+        ("Segmentation fault\nPane is dead (status 139)", False, False),
+        (f"● The log says: {NOT_FOUND}\nPane is dead (status 1)", False, False),
+        (f"{NOT_FOUND}\n" + "x\n" * 20, False, False),
+    ],
+)
+def test_a_session_that_is_not_found_is_known(text: str, *, alive: bool, lost: bool) -> None:
+    """By its last words, at the beginning of a row."""
+    seen = ScreenSeen(
+        text=text, at=1.0, run=2, alive=alive, command="bash" if alive else "", code=1
+    )
+    body = decode(adapter("claude"), seen)
+
+    assert getattr(body, "lost", False) is lost

@@ -325,7 +325,8 @@ def test_maps_are_put_together(ask: Ask) -> None:
 
 def test_every_field_has_a_variable(ask: Ask) -> None:
     """Text in, the value out."""
-    texts = {"mode": "auto", "allow": "a\nb", "on_error": "429=retry", "hooks": "http"}
+    texts = {"mode": "auto", "allow": "a\nb", "on_error": "429=retry"}
+    texts |= {"leftovers": "end", "hooks": "http"}
     variables = {f"KOBOSHI_{name.upper()}": texts.get(name, "7") for name in FIELDS}
     found = ask(**variables)
 

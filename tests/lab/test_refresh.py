@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from koboshi.core.events import (
 )
 from koboshi.core.readings import Status
 from koboshi.core.settings import Settings
+from koboshi.core.view import evolve
 from koboshi.daemon.solo import Post, watch_over
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.performers import Program
@@ -28,6 +31,7 @@ from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
 from tests.lab.model.turns import Usage, say
 from tests.lab.parts import CLAUDE, CODEX, Part
+from tests.lab.stage import Stage
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
@@ -51,33 +55,7 @@ def test_a_full_context_is_handed_over_to_a_fresh_run(
         say(NOTE, match=r"only \[\[(\d{5})", usage=usage(part)),
         say(":\\1: Going on with the lexer.", match=r"the number (\d{5}) between"),
     )
-    bodies: list[Body] = []
-    asked: list[bool] = []
-    with tempfile.TemporaryDirectory(prefix="kb-") as state:
-        program = Program(argv=stage.home.command(), cwd=str(stage.home.cwd))
-        post = Post(
-            agent="a1",
-            agent_type=part.cli,
-            program=program,
-            state=Path(state),
-            settings=SETTINGS,
-        )
-        deadline = time.monotonic() + PATIENCE
-
-        def enough(supervisor: Supervisor) -> bool:
-            view = supervisor.world.view
-            if not asked and view.status is Status.IDLE:
-                order = OrderGiven(order=Order.SEND, by="test", text="Write the parser.")
-                asked.append(supervisor.take(order))
-            loaded = view.run.number == 2 and view.refresh is None and view.tally.refreshes == 1
-            return (loaded and view.status is Status.IDLE) or time.monotonic() > deadline
-
-        def listen(event: Event, _: tuple[Decision, ...], __: World) -> None:
-            bodies.append(event.body)
-
-        stage.run(watch_over(post, stage.host, enough=enough, listen=listen))
-        [note] = (Path(state) / "agents" / "a1" / "notes").glob("ckpt-*.md")
-        written = note.read_text()
+    bodies, written = refreshed(stage, part, SETTINGS)
 
     assert "next: the lexer" in written
     [begun] = [b for b in bodies if isinstance(b, ActionFinished) and b.action.kind == "refresh"]
@@ -96,6 +74,89 @@ def test_a_full_context_is_handed_over_to_a_fresh_run(
     assert len(greeted) == 1
     assert "next: the lexer" in greeted[0].told
     assert "Write the parser" not in str(greeted[0].body)
+
+
+@pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.key)
+def test_the_owners_commands_save_and_load(part: Part, stages: Stages, model: Model) -> None:
+    """`/sc-save` and `/sc-load` are the project's own; the agent's word for it is looked for."""
+    stage = stages(part, args=("--model", "claude-sonnet-4-5"))
+    folder = stage.home.cwd / ".claude" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "sc-save.md").write_text("Keep what you know under the name $ARGUMENTS.\n")
+    (folder / "sc-load.md").write_text("Recall what is kept under the name $ARGUMENTS.\n")
+    model.expect(
+        say("Half of the parser is written.", match="Write the parser", usage=FULL),
+        say("Kept as \\1.", match=r"under the name (ckpt-[\w-]+)", usage=FULL),
+        say("I know \\1 again.", match=r"Recall what is kept under the name (ckpt-[\w-]+)"),
+    )
+    settings = evolve(SETTINGS, save_text="/sc-save {name}", load_text="/sc-load {name}")
+
+    bodies, last = refreshed(stage, part, settings)
+
+    assert [kind for kind, _ in story(bodies)][2:] == [
+        *("refresh", "checkpoint", "stop", "run 2", "start", "load"),
+    ]
+    assert all(ending == "done" for kind, ending in story(bodies) if kind != "run 2")
+    # In the first request of a session the commands stand with their words, without a name.
+    loaded = f"Recall what is kept under the name {last}."
+    assert len([r for r in model.asked if r.main and loaded in r.told]) == 1
+
+
+@pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.key)
+def test_a_turn_that_does_not_end_is_interrupted(part: Part, stages: Stages, model: Model) -> None:
+    """In the middle of a tool call, because its owner wants no longer wait; and it says so."""
+    stage = stages(part, args=("--model", "claude-sonnet-4-5"))
+    rules = stage.home.cwd / ".claude" / "settings.json"
+    rules.parent.mkdir(exist_ok=True)
+    rules.write_text(json.dumps({"permissions": {"allow": ["Bash"]}}))
+    model.expect(
+        replace(part.shell("tail -f /dev/null"), match="Write the parser", usage=FULL),
+        say(NOTE, match=r"only \[\[(\d{5})", usage=FULL),
+        say(":\\1: Going on with the lexer.", match=r"the number (\d{5}) between"),
+    )
+
+    bodies, written = refreshed(stage, part, evolve(SETTINGS, refresh_wait=2.0))
+
+    assert "next: the lexer" in written
+    [begun] = [b for b in bodies if isinstance(b, ActionFinished) and b.action.kind == "refresh"]
+    assert begun.outcome.why.startswith("begun, forced")
+    assert [kind for kind, _ in story(bodies)][2:] == [
+        *("refresh", "checkpoint", "stop", "run 2", "start", "load"),
+    ]
+
+
+def refreshed(stage: Stage, part: Part, settings: Settings) -> tuple[list[Body], str]:
+    """A run whose context fills up is refreshed; what happened, and its note or its name."""
+    bodies: list[Body] = []
+    asked: list[bool] = []
+    with tempfile.TemporaryDirectory(prefix="kb-", ignore_cleanup_errors=True) as state:
+        program = Program(argv=stage.home.command(), cwd=str(stage.home.cwd))
+        post = Post(
+            agent="a1",
+            agent_type=part.cli,
+            program=program,
+            state=Path(state),
+            settings=settings,
+        )
+        deadline = time.monotonic() + PATIENCE
+
+        def enough(supervisor: Supervisor) -> bool:
+            view = supervisor.world.view
+            if not asked and view.status is Status.IDLE:
+                order = OrderGiven(order=Order.SEND, by="test", text="Write the parser.")
+                asked.append(supervisor.take(order))
+            loaded = view.run.number == 2 and view.refresh is None and view.tally.refreshes == 1
+            return (loaded and view.status is Status.IDLE) or time.monotonic() > deadline
+
+        def listen(event: Event, _: tuple[Decision, ...], __: World) -> None:
+            bodies.append(event.body)
+
+        stage.run(watch_over(post, stage.host, enough=enough, listen=listen))
+        notes = Path(state) / "agents" / "a1" / "notes"
+        if settings.save_text:
+            return bodies, (notes / "a1-LAST").read_text().strip()
+        [note] = notes.glob("ckpt-*.md")
+        return bodies, note.read_text()
 
 
 def usage(part: Part) -> Usage:

@@ -16,7 +16,7 @@ from koboshi.adapters.claude.story import read_story
 from koboshi.adapters.codex.story import read_story as read_rollout
 from koboshi.adapters.scripted import ScriptedAdapter
 from koboshi.adapters.story import Story
-from koboshi.core.actions import Checkpoint, Load
+from koboshi.core.actions import Checkpoint, Load, Refresh
 from koboshi.core.events import Ending
 from koboshi.core.view import evolve
 from koboshi.performers import Gear, handover
@@ -160,3 +160,59 @@ def test_no_transcript_breaks_the_story(lines: list[bytes]) -> None:
     """Garbage tells nothing."""
     assert isinstance(read_story(lines), Story)
     assert isinstance(read_rollout(lines), Story)
+
+
+# -- a run that is gone ---------------------------------------------------------------------------
+
+LEFT = Refresh(run=1, nth=1, why="full", note=NAME)
+
+
+def test_the_note_of_a_crashed_run_is_written_from_what_it_wrote_down(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """Uncommitted work is kept before; nothing is typed."""
+    bench.agent.end(9)
+    bench.hands.transcript = lambda: (said("Two tests still fail."),)
+    bench.hands.snapshot = lambda _: answered("snapshot refs/x")
+
+    result = bench.perform(LEFT)
+
+    assert result.ending is Ending.DONE
+    assert result.why.startswith("begun; snapshot refs/x; saved: koboshi wrote the note")
+    assert "Two tests still fail." in (tmp_path / "notes" / f"{NAME}.md").read_text()
+    assert bench.sent == []
+
+
+async def answered(text: str) -> str:
+    """What came of a snapshot."""
+    return text
+
+
+def test_where_nothing_was_written_down_the_last_note_is_handed_on(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """The session's file is gone: what the run before knew is better than nothing."""
+    handover.keep(bench.hands, "ckpt-before", "half of the parser is done")
+    bench.agent.end(9)
+
+    assert bench.perform(LEFT).ending is Ending.DONE
+    assert (tmp_path / "notes" / f"{NAME}.md").read_text() == "half of the parser is done\n"
+    assert (tmp_path / "notes" / "a-LAST").read_text() == f"{NAME}\n"
+
+
+def test_a_run_that_is_alive_or_was_meant_to_end_leaves_no_note(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """A CLI says goodbye before it ends; decided on those words, a meant exit looks bad."""
+    assert bench.perform(LEFT).why == "run 1 is still alive"
+    bench.say("/exit")
+    assert bench.perform(LEFT).why == "run 1 ended as meant"
+    assert not (tmp_path / "notes").exists()
+
+
+def test_who_is_told_nothing_in_words_gets_no_note(bench: Bench) -> None:
+    """A command that loads would not find it."""
+    bench.hands.adapter = ScriptedAdapter()
+    bench.agent.end(9)
+
+    assert bench.perform(LEFT).ending is Ending.FAILED

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable
+
 import pytest
 
+from koboshi.adapters.claude.story import read_story
 from koboshi.adapters.scripted import ScriptedAdapter
+from koboshi.adapters.story import Story
 from koboshi.core.actions import ACTION_KINDS, Escalate, Notify, Refresh, Start, Stop
 from koboshi.core.events import Ending, Origin, Outcome, RunStarted, Severity
+from koboshi.core.settings import Settings
+from koboshi.core.view import evolve
 from koboshi.errors import HostError
 from koboshi.hosts.base import Keystroke, Launch, Place
-from koboshi.performers import PERFORMERS
+from koboshi.performers import PERFORMERS, programs
 from koboshi.scripted.behaviour import Done, Script, Work
 from tests.performers.benches import ASK, Bench
 
@@ -438,3 +444,146 @@ def test_a_run_is_not_ended_under_a_person_who_types() -> None:
 
     assert (result.ending, bench.ended) == (Ending.FAILED, [])
     assert bench.status == "idle"
+
+
+# -- the owner's own lines ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "action", "argv", "session"),
+    [
+        ({}, FRESH, ("scripted", "--session", "s2"), "s2"),
+        ({"start_command": "scripted -x 'a b'"}, FRESH, ("scripted", "-x", "a b"), "s2"),
+        ({"start_command": "scripted -x"}, RESUME, ("scripted", "-x", "--resume"), "s1"),
+        ({"restart_command": "scripted -r"}, RESUME, ("scripted", "-r", "--resume"), "s1"),
+        ({"restart_command": "scripted -r"}, FRESH, ("scripted", "--session"), "s2"),
+        ({"start_command": "cd x && scripted"}, FRESH, ("/bin/sh", "-c", "cd x && scripted"), ""),
+        ({"start_command": "scripted 'x"}, FRESH, ("/bin/sh", "-c", "scripted 'x"), ""),
+        ({"start_command": "scripted $X"}, FRESH, ("/bin/sh", "-c", "scripted $X"), ""),
+        ({"start_command": "x"}, evolve(FRESH, origin=Origin.FIRST), ("scripted",), "s2"),
+    ],
+)
+def test_later_runs_start_as_their_owner_wants(
+    settings: dict[str, str], action: Start, argv: tuple[str, ...], session: str
+) -> None:
+    """What names the session is added, where that is possible."""
+    bench = Bench()
+    bench.view = evolve(bench.view, settings=Settings(**settings))  # type: ignore[arg-type]
+
+    assert programs.argv(action, bench.hands)[: len(argv)] == argv
+    assert programs.session(action, bench.hands) == session
+
+
+# -- others ---------------------------------------------------------------------------------------
+
+
+def answering(*answers: tuple[str, ...]) -> Callable[[object], Awaitable[tuple[str, ...]]]:
+    """Who is there, question by question; the last answer stays."""
+    left = list(answers)
+
+    async def answer(_: object) -> tuple[str, ...]:
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    return answer
+
+
+def crashed() -> Bench:
+    """Run 1 was killed."""
+    bench = Bench()
+    bench.agent.end(9)
+    return bench
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_session_that_is_open_elsewhere_is_not_gone_on_with(*, own: bool) -> None:
+    """Both would write into it; a person has to see to it."""
+    bench = Bench(own=own)
+    bench.agent.end(9)
+    bench.hands.session_users = answering(("4711 claude --resume s1",))
+
+    result = bench.perform(RESUME)
+
+    assert result.ending is Ending.SKIPPED
+    assert result.why == "its session is open elsewhere: 4711 claude --resume s1"
+    assert bench.status == "gone"
+
+
+def test_a_fresh_session_is_nobodys() -> None:
+    """Nobody needs to be asked about it."""
+    bench = crashed()
+    bench.hands.session_users = answering(("4711 claude",))
+
+    assert bench.perform(FRESH).ending is Ending.DONE
+
+
+def started_after(bench: Bench, action: Start) -> RunStarted:
+    """What is told of the new run."""
+    assert bench.perform(action).ending is Ending.DONE
+    [told] = [body for body in bench.told if isinstance(body, RunStarted)]
+    return told
+
+
+def test_what_outlived_a_crash_is_told_of() -> None:
+    """And left alone."""
+    bench = crashed()
+    bench.hands.left_running = answering(("12 make",))
+
+    assert started_after(bench, RESUME).left == ("12 make",)
+    assert bench.ended == []
+
+
+def test_what_outlived_a_crash_is_ended_where_its_owner_wants_that() -> None:
+    """With what is left of its terminal; what goes on all the same is told of."""
+    bench = crashed()
+    bench.view = evolve(bench.view, settings=Settings(leftovers="end"))
+    bench.hands.left_running = answering(("12 make", "13 sh"), ("13 sh",))
+
+    assert started_after(bench, RESUME).left == ("13 sh",)
+    assert bench.ended == [False, True]
+
+
+@pytest.mark.parametrize("action", [evolve(RESUME, ordered=True), evolve(FRESH, ordered=True)])
+def test_a_restart_that_was_asked_for_leaves_everything_as_it_is(action: Start) -> None:
+    """Whoever asked knows what runs."""
+    bench = crashed()
+    bench.view = evolve(bench.view, settings=Settings(leftovers="end"))
+    bench.hands.left_running = answering(("12 make",))
+
+    assert started_after(bench, action).left == ()
+    assert bench.ended == []
+
+
+class Writing(ScriptedAdapter):
+    """The scripted agent as if it wrote down what Claude Code does."""
+
+    def story(self, lines: Iterable[bytes]) -> Story:
+        """What its transcript tells."""
+        return read_story(lines)
+
+
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [(RESUME, ("Bash make deploy",)), (evolve(RESUME, ordered=True), ()), (FRESH, ())],
+)
+def test_a_call_without_a_result_is_told_of(action: Start, told: tuple[str, ...]) -> None:
+    """A resumed session drops it; one that was answered, or talked over since, is none."""
+    bench = crashed()
+    bench.hands.adapter = Writing()
+    lines = (
+        called("0", "make clean"),
+        b'{"type": "user", "message": {"content": "Go on."}}',
+        called("1", "make test"),
+        b'{"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "1"}]}}',
+        called("2", "make\\n deploy"),
+    )
+    bench.hands.transcript = lambda: lines
+
+    assert started_after(bench, action).open == told
+
+
+def called(number: str, command: str) -> bytes:
+    """A line in which a command is called."""
+    return (
+        b'{"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "%s", '
+        b'"name": "Bash", "input": {"command": "%s"}}]}}' % (number.encode(), command.encode())
+    )

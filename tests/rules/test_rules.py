@@ -50,6 +50,7 @@ from koboshi.core.view import (
     Window,
 )
 from koboshi.rules import BUILTIN, find
+from koboshi.rules.probes import WORDS
 from koboshi.rules.reload import words
 from tests.core.worlds import CONTEXT, permission
 
@@ -67,7 +68,7 @@ def view(status: Status = Status.IDLE, *, since: float = 9_900.0, **parts: objec
         "run": RUN,
         "belief": Belief(status=status, since=since, reason="r", evidence=("e",)),
         "sight": Sight(moved_at=since),
-        "settings": Settings(mode=Mode.AUTO, allow=("npm test",)),
+        "settings": Settings(mode=Mode.AUTO, allow=("npm test",), limit_spread=0.0),
     }
     return View(**{**start, **parts})  # type: ignore[arg-type]
 
@@ -103,6 +104,10 @@ def refreshing(stage: Stage, status: Status, *, tries: int = 0, **parts: object)
     return view(status, refresh=refresh, **parts)  # type: ignore[arg-type]
 
 
+FULL = Sight(context=ContextUse(used=70.0), full_at=9_900.0)
+OLD = replace(RUN, since=NOW.at - 1_300.0)
+GEMINI = replace(CONTEXT, agent_type="gemini")
+WORKED = view(run=OLD, tally=Tally(turns=2))
 IDLE_LONG = view(since=LONG_AGO)
 THRICE = Tally(failures=3, turns=3)
 
@@ -272,6 +277,83 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
         refreshing(Stage.LOADING, Status.IDLE, tries=3),
         Escalate(about="3.refresh5.loading0", text="a1: refresh is stuck while loading"),
         [view(), refreshing(Stage.LOADING, Status.IDLE, tries=2)],
+    ),
+    "RFR006": (
+        view(Status.GONE, run=DEAD, sight=FULL),
+        Refresh(
+            run=3,
+            nth=1,
+            why="it ended with 70% of its context used",
+            note="ckpt-20261026-080000-r3",
+        ),
+        [
+            GONE,
+            view(sight=FULL),
+            view(Status.GONE, run=LEFT, sight=FULL),
+            view(Status.GONE, run=replace(DEAD, exit=Exit(signal=9, plain=True)), sight=FULL),
+            view(Status.GONE, run=DEAD, sight=FULL, given_up=True),
+            refreshing(Stage.STARTING, Status.GONE, run=DEAD, sight=FULL),
+        ],
+    ),
+    "RFR007": (
+        view(Status.WORKING, sight=FULL, settings=Settings(refresh_wait=100.0)),
+        Refresh(
+            run=3,
+            nth=1,
+            why="context 70% used; forced: no turn boundary for 100 s",
+            forced=True,
+        ),
+        [
+            view(Status.WORKING, sight=FULL),
+            view(Status.WORKING, settings=Settings(refresh_wait=100.0)),
+            view(sight=FULL, settings=Settings(refresh_wait=100.0)),
+            view(Status.WORKING, sight=FULL, settings=Settings(refresh_wait=101.0)),
+            view(
+                Status.WORKING,
+                sight=FULL,
+                question=QUESTION,
+                settings=Settings(refresh_wait=100.0),
+            ),
+            refreshing(
+                Stage.SAVING, Status.WORKING, sight=FULL, settings=Settings(refresh_wait=100.0)
+            ),
+        ],
+    ),
+    "RUN008": (
+        view(run=replace(RUN, open=("Bash make",))),
+        Send(
+            run=3,
+            text="You were ended in the middle of a tool call, and are back: run #3.\n"
+            "It has no result, and may have run in part or in full: Bash make\n"
+            "Look at what it did before you do it again. Then go on with the work.",
+            about="open-call",
+        ),
+        [
+            view(),
+            view(Status.WORKING, run=replace(RUN, open=("Bash make",))),
+            view(Status.GONE, run=replace(DEAD, open=("Bash make",))),
+            refreshing(Stage.SAVING, Status.IDLE, run=replace(RUN, open=("Bash make",))),
+        ],
+    ),
+    "RUN009": (
+        view(run=replace(RUN, left=("12 make",))),
+        Notify(
+            about="3.left",
+            text="a1: outlived its crash and still run: 12 make",
+            severity=Severity.P1,
+        ),
+        [view(), view(Status.GONE, run=replace(DEAD, left=("12 make",)))],
+    ),
+    "CTX003": (
+        replace(WORKED, context=GEMINI),
+        Send(run=3, text=WORDS, about="probe2"),
+        [
+            WORKED,
+            replace(WORKED, context=GEMINI, sight=Sight(context=ContextUse(used=3.0))),
+            replace(WORKED, context=GEMINI, tally=Tally(turns=2, probed=2)),
+            replace(view(Status.WORKING, run=OLD, tally=Tally(turns=2)), context=GEMINI),
+            replace(view(tally=Tally(turns=2)), context=GEMINI),
+        ],
     ),
     "LIM001": (
         LIMITED,

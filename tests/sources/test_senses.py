@@ -225,3 +225,17 @@ def test_of_an_old_file_only_the_end_is_read(
     assert tail.read() == (b"again",)
     path.unlink()
     assert tail.read() == ()
+
+
+def test_a_run_that_ended_before_anybody_looked_is_known_by_its_session(tmp_path: Path) -> None:
+    """After a restart of the machine there is no process that could tell; its file is there."""
+    path = tmp_path / ".claude" / "projects" / "-work" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b'{"a": 1}\n{"b": 2}\n')
+    senses, around = Senses("a", "claude"), {"HOME": str(tmp_path)}
+
+    assert senses.last_lines("s1", around) == (b'{"a": 1}', b'{"b": 2}', b"")
+    assert senses.last_lines("s2", around) == ()
+    assert senses.last_lines("../s1", around) == ()
+    assert senses.last_lines("s1", {}) == ()
+    assert Senses("a", "codex").last_lines("s1", around) == ()

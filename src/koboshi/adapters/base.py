@@ -125,6 +125,10 @@ class Adapter(Protocol):
         """Whether the last words above a shell's prompt are those of a CLI that was told to go."""
         ...
 
+    def lost_session(self, seen: ScreenSeen) -> bool:
+        """Whether the last words on the screen are that the session to go on with is not there."""
+        ...
+
     def save_text(self, name: str) -> str:
         """What is typed to save the work under that name."""
         ...

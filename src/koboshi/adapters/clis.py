@@ -9,7 +9,7 @@ from . import starting
 from .equipment import Bare
 from .grammar import load, read_screen
 from .grammar.answers import keys_to_choose
-from .grammar.exits import said_goodbye
+from .grammar.exits import lost_session, said_goodbye
 from .pasted import holds
 
 if TYPE_CHECKING:
@@ -101,6 +101,10 @@ class CliAdapter(Bare):
     def said_goodbye(self, seen: ScreenSeen) -> bool:
         """Whether it left with its last words, and no signal ended it."""
         return said_goodbye(self._manifest, seen.text)
+
+    def lost_session(self, seen: ScreenSeen) -> bool:
+        """Whether it did not find the session that it was to go on with."""
+        return lost_session(self._manifest, seen.text)
 
     def save_text(self, name: str) -> str:  # noqa: ARG002
         """Empty: it has no command of its own that saves."""

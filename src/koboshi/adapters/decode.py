@@ -56,7 +56,8 @@ def decode(adapter: Adapter, observation: Observation) -> Body | None:
 def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
     run = seen.run or 0
     if not seen.alive:
-        return _exited(adapter, run, seen.code, seen.signal)
+        lost = adapter.lost_session(seen)
+        return replace(_exited(adapter, run, seen.code, seen.signal), lost=lost)
     try:
         seen.text.encode()
     except UnicodeEncodeError:  # half a surrogate pair, which the journal could not hold
@@ -65,6 +66,8 @@ def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
     if reading.reason == "shell_prompt" and adapter.said_goodbye(seen):
         # In a pane of a person's nobody knows the exit code; who was told to leave says goodbye.
         return RunExited(run=run, meant=True)
+    if reading.reason == "shell_prompt" and adapter.lost_session(seen):
+        return RunExited(run=run, lost=True)
     return ScreenRead(
         run=run, reading=reading, digest=digest(seen), seen_at=seen.at, work=work(seen)
     )

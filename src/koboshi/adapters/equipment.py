@@ -90,6 +90,10 @@ class Bare:
         """Its last words are not known."""
         return False
 
+    def lost_session(self, seen: ScreenSeen) -> bool:  # noqa: ARG002
+        """How it would say that is not known."""
+        return False
+
     def equip(self, argv: tuple[str, ...], kit: Kit) -> Equipment:  # noqa: ARG002
         """Nothing is added."""
         return Equipment(argv=argv)

@@ -130,6 +130,12 @@ def _words(value: object) -> str:
     return str(value)
 
 
+def _leftovers(value: object) -> str:
+    if value not in ("tell", "end"):
+        raise _wrong("'tell' or 'end'", value)
+    return str(value)
+
+
 def _typable(text: str) -> bool:
     return all(unicodedata.category(char) not in ("Cc", "Cs", "Zl", "Zp") for char in text)
 
@@ -171,6 +177,7 @@ Tries = Annotated[int, PlainValidator(_tries)]
 ModeWord = Annotated[Mode, PlainValidator(_mode)]
 HooksWay = Annotated[str, PlainValidator(_hooks)]
 Text = Annotated[str, PlainValidator(_text)]
+Leftovers = Annotated[str, PlainValidator(_leftovers)]
 Words = Annotated[str, PlainValidator(_words)]
 Commands = Annotated[tuple[str, ...], PlainValidator(_commands)]
 Code = Annotated[str, PlainValidator(_code)]

@@ -12,12 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from koboshi.core.settings import Settings
 
 from .kinds import (
-    LATER,
     Code,
     Commands,
     Count,
     HooksWay,
     Later,
+    Leftovers,
     ModeWord,
     Percent,
     Reaction,
@@ -63,6 +63,9 @@ class Values(BaseModel):
     """Unknown that long, and a person is told."""
     limit_slack: Annotated[Seconds, Trust.MORE] = _DEFAULT.limit_slack
     """How much longer than the CLI says a usage limit is waited out."""
+    limit_spread: Annotated[Seconds, Trust.MORE] = _DEFAULT.limit_spread
+    """Agents that share a login go on one after the other: each waits a part of this besides, by
+    its name; 0: all at once."""
     limit_blind: Annotated[Seconds, Trust.MORE] = _DEFAULT.limit_blind
     """When to try again where the CLI does not say when its limit ends."""
     failed_base: Annotated[Seconds, Trust.MORE] = _DEFAULT.failed_base
@@ -85,6 +88,9 @@ class Values(BaseModel):
     """Before something that was skipped is tried again; it doubles, too."""
     refresh_gap: Annotated[Seconds, Trust.MORE] = _DEFAULT.refresh_gap
     """Between two refreshes."""
+    refresh_wait: Seconds = _DEFAULT.refresh_wait
+    """How long a refresh waits for the end of a turn before it interrupts it; 0 is for ever. What
+    was interrupted is saved like everything else, and the journal says that it was forced."""
     tries_max: Annotated[Tries, Trust.LESS] = _DEFAULT.tries_max
     """Attempts at one stage of a refresh."""
 
@@ -98,6 +104,10 @@ class Values(BaseModel):
     """Restarts within `period`; one more, and a person is asked."""
     period: Annotated[Seconds, Trust.MORE] = _DEFAULT.period
     """The time in which restarts are counted."""
+
+    leftovers: Leftovers = _DEFAULT.leftovers
+    """What is done about shells and tools that outlived a crash of their agent: `tell` names them
+    to you and to the agent, `end` ends them before the next run starts."""
 
     log_dir: Text = _DEFAULT.log_dir
     """The folder of the logs for people; `logs` in the state folder where none is given."""
@@ -119,9 +129,9 @@ class Values(BaseModel):
     """A turn that long without any sign of work is interrupted; 0 is off."""
     save_every: Annotated[Seconds, Trust.FREE] = _DEFAULT.save_every
     """Between two saves of the work; 0 is off."""
-    probe_every: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.probe_every
+    probe_every: Annotated[Seconds, Trust.FREE] = _DEFAULT.probe_every
     """Between two questions for the context in use, where only asking tells; 0 is off."""
-    probe_timeout: Annotated[Seconds, Trust.FREE, LATER] = _DEFAULT.probe_timeout
+    probe_timeout: Annotated[Seconds, Trust.FREE] = _DEFAULT.probe_timeout
     """How long the answer to such a question may take."""
     errors_window: Annotated[Seconds, Trust.FREE] = _DEFAULT.errors_window
     """The time in which API errors are counted."""
@@ -136,16 +146,21 @@ class Values(BaseModel):
     """The tasks file, from the agent's folder: complete, and the agent is ended; empty: none."""
     calls_max: Count = _DEFAULT.calls_max
     """Times the same tool call in a row before the agent is told; 0 is off."""
-    save_text: Annotated[Text, LATER] = _DEFAULT.save_text
-    """What is typed to have the work saved."""
-    load_text: Annotated[Text, LATER] = _DEFAULT.load_text
-    """What is typed to have the saved work loaded."""
+    save_text: Text = _DEFAULT.save_text
+    """What is typed to have the work saved, such as `/sc-save {name}`. `{name}` becomes the name of
+    the checkpoint (`ckpt-20261115-031502-r3`) and is added at the end where it is missing; `{file}`
+    becomes a file that the note is to be written to. Saved means seen: that file is there, or the
+    turn is over and the agent has said the name. Empty: the agent is asked for a note in words."""
+    load_text: Text = _DEFAULT.load_text
+    """What is typed to have the saved work loaded, such as `/sc-load {name}`; `{file}` as above.
+    Not for a note that koboshi had to write itself: that one is told in words."""
     retry_text: Text = _DEFAULT.retry_text
     """What is typed after an error, instead of `continue_text`; empty: the same."""
-    start_command: Annotated[Text, LATER] = _DEFAULT.start_command
-    """A command line that starts the agent."""
-    restart_command: Annotated[Text, LATER] = _DEFAULT.restart_command
-    """A command line that starts the agent again."""
+    start_command: Text = _DEFAULT.start_command
+    """A command line that starts the agent afresh, in place of the one that it was first started
+    with. What names the session is added to it, unless it needs a shell (`cd api && claude`)."""
+    restart_command: Text = _DEFAULT.restart_command
+    """The same for a start that goes on with a session; empty: `start_command`."""
 
 
 class File(Values):

@@ -87,6 +87,8 @@ class Refresh(Intent):
     why: str
     back: bool = False  #: the same session goes on in a new process; else a fresh one with a note
     cure: bool = False  #: for errors: one of these, then a person is asked
+    forced: bool = False  #: its turn does not end: it is interrupted
+    note: str = ""  #: the run is gone: koboshi writes the note of that name itself
 
     def _about(self) -> str:
         return f"{self.run}.refresh{self.nth}"

@@ -84,6 +84,8 @@ class RunStarted:
     place: str = ""
     pid: int | None = None
     session: str = ""
+    open: tuple[str, ...] = ()  #: tool calls of the run before, which crashed in the middle of them
+    left: tuple[str, ...] = ()  #: processes of it that outlived the crash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +96,7 @@ class RunExited:
     code: int | None = None
     signal: int | None = None
     meant: bool = False
+    lost: bool = False  #: it said that it does not find the session it was to go on with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -197,12 +197,13 @@ def _read(view: View, body: ScreenRead) -> View:
         # The notice slot rotates: not seen does not mean not low. A value stays for its session.
         context=view.sight.context,
         context_at=view.sight.context_at,
+        full_at=view.sight.full_at,
         window=view.sight.window,
         error=reading.error,
         work=body.work,
         worked_at=view.sight.worked_at if body.work == view.sight.work else body.seen_at,
     )
-    sight = with_context(sight, reading.context, body.seen_at)
+    sight = with_context(sight, reading.context, body.seen_at, view.settings.context_max)
     clue = Clue(
         source=Source.SCREEN,
         status=reading.status,
@@ -288,11 +289,15 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
         pid=body.pid,
         session=body.session,
         since=now.at,
+        open=body.open,
+        left=body.left,
     )
     refresh = view.refresh
     if refresh is not None and refresh.stage is Stage.STARTING:
         refresh = None if refresh.back else evolve(refresh, stage=Stage.LOADING, tries=0)
-    tally = evolve(view.tally, prompts=0, turns=0, nudges=0, interrupts=0, starts=0, held=0)
+    tally = evolve(
+        view.tally, prompts=0, turns=0, nudges=0, interrupts=0, starts=0, held=0, probed=0
+    )
     return evolve(
         view,
         context=evolve(view.context, run=body.run),
@@ -331,7 +336,9 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
     )
     # Who has nothing left to do may end, however it does.
     meant = body.meant or _was_ended(view) or view.tasks.complete
-    exited = Exit(code=body.code, signal=body.signal, meant=meant)
+    # A run that has worked had its session, whatever stands on its screen.
+    lost = body.lost and view.run.origin is Origin.RESUMED and view.tally.turns == 0
+    exited = Exit(code=body.code, signal=body.signal, meant=meant, lost=lost)
     after = evolve(
         view,
         run=evolve(view.run, exit=exited),

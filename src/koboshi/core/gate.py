@@ -134,7 +134,8 @@ def _timing(action: Action, view: View, ledger: Ledger, now: Moment) -> Verdict 
 
 def _in_the_way(action: Action, view: View, now: Moment) -> bool:
     """Whether a person's typing holds it up (law 10)."""
-    if isinstance(action, do.Start) or (isinstance(action, do.Stop) and action.ordered):
+    gone = isinstance(action, do.Refresh) and bool(action.note)
+    if gone or isinstance(action, do.Start) or (isinstance(action, do.Stop) and action.ordered):
         return False
     if _ordered(action):
         return bool(view.sight.draft)  # whoever sends a message may have typed a moment ago
@@ -151,7 +152,7 @@ def _cooldown(action: Action, view: View, ledger: Ledger, now: Moment) -> float:
         gap = settings.send_cooldown
     elif isinstance(action, do.Answer):
         gap = settings.answer_cooldown
-    elif isinstance(action, do.Refresh):
+    elif isinstance(action, do.Refresh) and not action.note:
         gap = settings.refresh_gap
     after_last = ledger.last.get(action.kind, NEVER) + gap if gap else NEVER
     skipped_at, times = ledger.skipped.get(action.key, (NEVER, 0))
@@ -161,13 +162,15 @@ def _cooldown(action: Action, view: View, ledger: Ledger, now: Moment) -> float:
 
 def _restart(action: Action, view: View, now: Moment) -> Verdict | None:
     settings = view.settings
-    if isinstance(action, do.Refresh):
+    if isinstance(action, do.Refresh) and action.forced:
+        pass  # a performer sees that a turn runs, and nothing but a turn
+    elif isinstance(action, do.Refresh) and not action.note:
         if view.status not in (Status.IDLE, Status.FAILED):
             return Verdict(word=Word.UNSETTLED, why=f"not at a turn boundary: {view.status.value}")
         if view.still_for(now) < settings.quiet:
             return Verdict(word=Word.UNSETTLED, why="something moved a moment ago")
-    elif isinstance(action, do.Start):
-        if action.origin is Origin.FIRST:
+    elif isinstance(action, do.Start | do.Refresh):
+        if isinstance(action, do.Start) and action.origin is Origin.FIRST:
             return None
         if now.at < view.belief.since + backoff(view):
             return Verdict(word=Word.BACKOFF, why=f"waits {backoff(view):g} s after the exit")

@@ -47,7 +47,7 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
     if isinstance(action, do.Send):
         return _send_finished(view, action, ending)
     if isinstance(action, do.Refresh):
-        return _refresh_began(view, action) if ending is Ending.DONE else view
+        return _refresh_began(view, action, ending)
     if isinstance(action, do.Interrupt):
         return _interrupt_finished(view, action, ending)
     if isinstance(action, do.Load):
@@ -107,6 +107,8 @@ def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     view = evolve(_at_work(view), said=unseen and ending is Ending.DONE)
     if action.about.startswith("reload"):
         return _told(view, ending)
+    if action.about.startswith("probe"):
+        return evolve(view, tally=evolve(view.tally, probed=view.tally.turns))
     if action.ordered:
         # Said or in doubt: either way it is not said again.
         left = tuple(m for m in view.outbox if f"message{m.nth}" != action.about)
@@ -142,11 +144,24 @@ def _start_finished(view: View, action: do.Start, ending: Ending, now: Moment) -
     return evolve(view, tally=tally, restarts=charged(view, now))
 
 
-def _refresh_began(view: View, action: do.Refresh) -> View:
-    cures = view.tally.cures + action.cure
+def _refresh_began(view: View, action: do.Refresh, ending: Ending) -> View:
+    cures, exit_ = view.tally.cures + action.cure, view.run.exit
     tally = evolve(view.tally, refreshes=action.nth, cures=cures)
+    if action.note and exit_ is not None and ending is not Ending.SKIPPED:
+        if ending is Ending.FAILED:
+            return evolve(view, run=evolve(view.run, exit=evolve(exit_, plain=True)), tally=tally)
+        refresh = Refreshing(
+            nth=action.nth,
+            why=action.why,
+            stage=Stage.STARTING,
+            note=action.note,
+            session="" if exit_.lost else view.run.session,
+        )
+        return evolve(view, refresh=refresh, tally=tally)
+    if ending is not Ending.DONE:
+        return evolve(view, tally=tally) if ending is Ending.FAILED else view
     view = evolve(view, hung=False)
-    if view.run.exit is not None or view.status is Status.LIMITED:
+    if exit_ is not None or view.status is Status.LIMITED:
         return evolve(view, tally=tally)  # it ended, or was limited, before it was asked to save
     session = view.run.session
     refresh = Refreshing(

@@ -31,6 +31,7 @@ class Settings:
     starting_max: float = 60.0  #: a blank screen is "starting" for that long, then unknown
     unknown_after: float = 120.0  #: unknown that long → a person is told
     limit_slack: float = 5.0  #: wait this much longer than the CLI says
+    limit_spread: float = 60.0  #: and up to this much more, each agent at a moment of its own
     limit_blind: float = 3600.0  #: try again after this when the CLI does not say when it resets
     errors_max: int = 3  #: API errors, in a row or …
     errors_window: float = 300.0  #: … within this time; then what `on_error` says is done
@@ -55,6 +56,7 @@ class Settings:
     answer_cooldown: float = 5.0  #: after an answer
     retry_gap: float = 2.0  #: before something that was skipped is tried again; doubles, too
     refresh_gap: float = 120.0  #: between two refreshes
+    refresh_wait: float = 0.0  #: a turn that a refresh waits for longer is interrupted; 0: never
     tries_max: int = 3  #: attempts at one stage of a refresh
 
     backoff_base: float = 2.0  #: wait before the first restart; doubles with each crash in a row
@@ -62,6 +64,7 @@ class Settings:
     healthy_after: float = 300.0  #: a run that lived that long forgives the crashes before it
     intensity: int = 5  #: restarts, whatever their reason …
     period: float = 3600.0  #: … within this time; one more → give up and ask a person
+    leftovers: str = "tell"  #: what outlived a crash: `tell` of it, or `end` it
 
     log_dir: str = ""  #: where the logs for people are; empty: in the state folder
     monitor_log: str = ""  #: what was judged and typed; empty: `monitor_NAME.log` there
@@ -70,10 +73,9 @@ class Settings:
     keep_for: float = 604800.0  #: hand-over notes and snapshots older than this may go (a week) …
     keep_least: int = 20  #: … but so many of each stay, however old
 
-    # Read and shown; no rule acts on these yet.
     probe_every: float = 600.0  #: between two questions for the context in use
     probe_timeout: float = 12.0  #: the answer to one may take that long
     save_text: str = ""  #: what is typed to have the work saved
     load_text: str = ""  #: what is typed to have it loaded again
-    start_command: str = ""  #: a command line that starts the agent
-    restart_command: str = ""  #: and one that starts it again
+    start_command: str = ""  #: a command line that starts the agent afresh
+    restart_command: str = ""  #: and one that goes on with a session

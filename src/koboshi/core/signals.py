@@ -86,7 +86,7 @@ def _signal(view: View, body: SignalRead, now: Moment) -> View:
     full = sight.window or view.settings.context_window
     if use is None and body.tokens and full:
         use = ContextUse(used=min(100.0, 100.0 * body.tokens / full), source=body.source.value)
-    sight = with_context(sight, use, now.at)
+    sight = with_context(sight, use, now.at, view.settings.context_max)
     if body.source is Source.TRANSCRIPT and now.at - sight.worked_at > _GROWTH_EVERY:
         sight = evolve(sight, worked_at=now.at)
     if sight is not after.sight:
@@ -114,7 +114,7 @@ def _in_session(view: View, session: str) -> View:
     return without(after, Source.TRANSCRIPT)
 
 
-def with_context(sight: Sight, use: ContextUse | None, at: float) -> Sight:
+def with_context(sight: Sight, use: ContextUse | None, at: float, most: float) -> Sight:
     """What was seen, with that word about the context if it is a better one."""
     known = sight.context
     if use is None or use == known:
@@ -122,4 +122,5 @@ def with_context(sight: Sight, use: ContextUse | None, at: float) -> Sight:
     outranked = known is not None and _RANK.get(use.source, 0) < _RANK.get(known.source, 0)
     if outranked and at - sight.context_at < _CONTEXT_OLD:
         return sight
-    return evolve(sight, context=use, context_at=at)
+    since = sight.full_at if known is not None and known.used >= most else at
+    return evolve(sight, context=use, context_at=at, full_at=since if use.used >= most else NEVER)

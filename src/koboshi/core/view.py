@@ -6,6 +6,7 @@ Values only; `fold` makes the next one. A rule reads it and never needs anything
 from __future__ import annotations
 
 import enum
+import zlib
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -66,6 +67,8 @@ class Exit:
     code: int | None = None
     signal: int | None = None
     meant: bool = False
+    lost: bool = False  #: its session was not found
+    plain: bool = False  #: no note could be written for the next run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,8 @@ class Run:
     session: str = ""
     since: float = 0.0
     exit: Exit | None = None
+    open: tuple[str, ...] = ()  #: tool calls in which the run before crashed
+    left: tuple[str, ...] = ()  #: processes that outlived its crash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +97,7 @@ class Sight:
     unended: bool = False  #: as in a reading
     context: ContextUse | None = None
     context_at: float = NEVER
+    full_at: float = NEVER  #: since when it has been at `context_max` or above, if it is
     window: int = 0  #: size of the context in tokens, once something said it
     error: ApiError | None = None
     work: str = ""  #: what it showed but for clocks and spinners …
@@ -221,6 +227,7 @@ class Tally:
     messages: int = 0  #: messages of a person, over all runs
     orders: int = 0  #: orders to stop, over all runs
     reloads: int = 0  #: over all runs
+    probed: int = 0  #: turns of this run when it was last asked for its context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,9 +324,11 @@ class View:
         window = self.window
         if window is None:
             return True
+        # Agents that share a login would all begin in the same second: each has its own moment.
+        turn = self.settings.limit_spread * (zlib.crc32(self.context.agent.encode()) % 1000) / 1000
         if window.limit.resets_at is None:
-            return now.at - window.since >= self.settings.limit_blind
-        return now.utc >= window.limit.resets_at + self.settings.limit_slack
+            return now.at - window.since >= self.settings.limit_blind + turn
+        return now.utc >= window.limit.resets_at + self.settings.limit_slack + turn
 
     def restarts_in_period(self, now: Moment) -> int:
         """How much of the restart budget is used."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,7 @@ from koboshi.sources import reborn
 from koboshi.sources.hookfile import HookFile
 from koboshi.sources.hookhttp import HookUrl, hook_http, reserve
 from koboshi.sources.hooksocket import hook_socket
+from koboshi.sources.others import left_by, users_of
 from koboshi.sources.senses import Senses
 from koboshi.sources.tasks import TasksFile
 from koboshi.store.manifests import adapter_in, config_dir
@@ -182,6 +184,9 @@ async def _live(
     gear, url = ears
     senses = _Senses(post, supervisor, gear)
     supervisor.hands.transcript = senses.last_lines
+    around, state = _around(post), gear.state
+    supervisor.hands.session_users = lambda session: asyncio.to_thread(users_of, session, around)
+    supervisor.hands.left_running = lambda run: asyncio.to_thread(left_by, post.agent, state, run)
     keep = Retention(least=post.settings.keep_least, seconds=post.settings.keep_for)
     cwd, agent = post.program.cwd, post.agent
     supervisor.hands.snapshot = lambda name: snapshot_for(cwd, agent, name, keep=keep)
@@ -195,6 +200,7 @@ class _Senses:
 
     def __init__(self, post: Post, supervisor: Supervisor, gear: Gear) -> None:
         self._supervisor = supervisor
+        self._around = _around(post)
         self._files = Senses(post.agent, post.agent_type, gear.spool)
         self._hooks = HookFile(post.hooks) if post.hooks else None
         tasks = post.settings.tasks
@@ -202,7 +208,7 @@ class _Senses:
 
     def last_lines(self) -> tuple[bytes, ...]:
         """The end of the agent's transcript."""
-        return self._files.last_lines()
+        return self._files.last_lines(self._supervisor.world.view.run.session, self._around)
 
     def poll(self) -> Iterator[Observation]:
         """What is new."""

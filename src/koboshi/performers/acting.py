@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from koboshi.core.actions import Refresh
-from koboshi.errors import HostError
+from koboshi.core.events import Ending
+from koboshi.errors import HostError, PlaceGone
 
-from . import answer, interrupting, lifecycle, typing
+from . import answer, forcing, handover, interrupting, lifecycle, typing
 from .hands import Skipped, done, failed, skipped
 
 if TYPE_CHECKING:
@@ -21,9 +23,20 @@ if TYPE_CHECKING:
 
 async def _refresh(action: Refresh, hands: Hands) -> Outcome:
     """Begins in the view; the stages are actions of their own. Uncommitted work is kept first."""
+    place = hands.place
+    if action.note and place is not None and place.own:
+        with contextlib.suppress(PlaceGone):  # so has the run
+            await lifecycle.check_ended(hands, place, badly=True)
+    if action.forced:
+        stopped = await forcing.interrupted(hands, action.key)
+        if stopped.ending is not Ending.DONE:
+            return stopped
     stamp = datetime.fromtimestamp(hands.now().utc, tz=UTC).strftime("%Y%m%d-%H%M%S")
     said = await hands.snapshot(f"refresh-{stamp}-r{action.run}")
-    return done(f"begun; {said}" if said else "begun")
+    if action.note:
+        return handover.left_for(hands, action.note, said)
+    begun = "begun, forced" if action.forced else "begun"
+    return done(f"{begun}; {said}" if said else begun)
 
 
 async def _tell(action: Notify | Escalate, hands: Hands) -> Outcome:

@@ -40,6 +40,8 @@ REFUSES = 5.0
 LONGEST = 8000
 #: Characters of each part of a note that we make ourselves.
 PART = 1500
+#: Tool calls that are told of, and the characters of each.
+CALLS, CALL = 5, 300
 
 
 def number(name: str, use: str) -> int:
@@ -68,9 +70,18 @@ def note_in(text: str, name: str) -> str:
     return found[1].strip()[:LONGEST] if found else ""
 
 
+#: How a note begins that the agent did not write.
+_MADE_UP = "(The agent could not write this note; koboshi made it from what was written down.)"
+
+
+def is_made_up(note: str) -> bool:
+    """Whether koboshi wrote that note."""
+    return note.startswith(_MADE_UP)
+
+
 def made_up(story: Story, lines: tuple[str, ...]) -> str:
     """The note that koboshi writes where the agent cannot: what it wrote down, what it showed."""
-    parts = ["(The agent could not write this note; koboshi made it from what was written down.)"]
+    parts = [_MADE_UP]
     for title, text in (
         ("Last request", story.request),
         ("Last answer", story.reply),
@@ -88,7 +99,7 @@ def greeting(name: str, note: str, run: int) -> str:
     """The first message to the next run."""
     mark = number(name, "load")
     return (
-        f"You are run {run} of this work; the run before you was ended to empty its context. Its "
+        f"You are run {run} of this work, with an empty context; the run before you has ended. Its "
         f"hand-over note follows. Begin your answer with the number {mark} between two colons, "
         f"without blanks, then go on with the work at once.\n\n{note}"
     )
@@ -105,6 +116,12 @@ def proven(text: str, name: str) -> bool:
 def _folder(hands: Hands) -> Path | None:
     gear = hands.program.gear
     return gear.folder / "notes" if gear is not None else None
+
+
+def path_of(hands: Hands, name: str) -> Path | None:
+    """Where the note of that name stands; None where there is no folder for notes."""
+    folder = _folder(hands)
+    return folder / f"{name}.md" if folder is not None else None
 
 
 def keep(hands: Hands, name: str, note: str) -> bool:
@@ -136,11 +153,22 @@ def keep(hands: Hands, name: str, note: str) -> bool:
 
 def kept(hands: Hands, name: str) -> str:
     """The note of that name; empty when there is none."""
+    path = path_of(hands, name)
+    if path is None:
+        return ""
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    return ""
+
+
+def last_note(hands: Hands) -> str:
+    """The newest note of the agent; empty when there is none."""
     folder = _folder(hands)
     if folder is None:
         return ""
     with contextlib.suppress(OSError):
-        return (folder / f"{name}.md").read_text(encoding="utf-8").strip()
+        last = (folder / f"{hands.agent}-LAST").read_text(encoding="utf-8").strip()
+        return kept(hands, last) if last else ""
     return ""
 
 
@@ -151,9 +179,19 @@ def _story(hands: Hands) -> Story:
     return hands.adapter.story(hands.transcript())
 
 
+def reply(hands: Hands) -> str:
+    """What the agent said last, as it wrote it down."""
+    return _story(hands).reply
+
+
+def open_calls(hands: Hands) -> tuple[str, ...]:
+    """The tool calls that have no result, each in a short line."""
+    return tuple(" ".join(call.split())[:CALL] for call in _story(hands).calls[-CALLS:])
+
+
 def _answers(hands: Hands, glance: Glance) -> tuple[str, str]:
     """Where an answer may stand: in the transcript, or on the screen."""
-    return _story(hands).reply, "\n".join(glance.reading.lines)
+    return reply(hands), "\n".join(glance.reading.lines)
 
 
 def found_note(hands: Hands, glance: Glance, name: str) -> str:
@@ -191,9 +229,20 @@ def arrived(hands: Hands, glance: Glance, action: Checkpoint | Load) -> bool:
     return any(proven(text, action.name) for text in _answers(hands, glance))
 
 
+def left_for(hands: Hands, name: str, said: str) -> Outcome:
+    """Write the note of a run that is gone; `said` is what came of the snapshot."""
+    if not hands.adapter.hands_over:
+        return failed("no words are known in which a note could be told to it")
+    written = written_for(hands, name)
+    if written.ending is not Ending.DONE or not said:
+        return written
+    return done(f"begun; {said}; {written.why}")
+
+
 def written_for(hands: Hands, name: str) -> Outcome:
     """Write the note that the agent did not."""
-    lines = hands.view().context.lines
-    if keep(hands, name, made_up(_story(hands), lines)):
+    lines, story = hands.view().context.lines, _story(hands)
+    before = "" if story.request or story.reply else last_note(hands)
+    if keep(hands, name, before or made_up(story, lines)):
         return done("saved: koboshi wrote the note from what was written down")
     return failed("the note cannot be written")

@@ -93,6 +93,11 @@ async def no_snapshot(name: str) -> str:  # noqa: ARG001
     return ""
 
 
+async def nobody(_: object) -> tuple[str, ...]:
+    """Where no processes are known but the agent's."""
+    return ()
+
+
 @dataclass(slots=True, kw_only=True)
 class Hands:
     """The reach of one supervisor into one agent's terminal. `place` moves on with the runs."""
@@ -114,6 +119,9 @@ class Hands:
     )
     transcript: Callable[[], tuple[bytes, ...]] = tuple  #: the end of what the agent writes down
     typed: Callable[[tuple[Keystroke, ...]], None] = lambda _: None  #: told of every key
+    #: who has that session open; and what runs before that one have left running
+    session_users: Callable[[str], Awaitable[tuple[str, ...]]] = nobody
+    left_running: Callable[[int], Awaitable[tuple[str, ...]]] = nobody
 
     def at_place(self, run: int) -> Place:
         """The terminal of that run; void if another run lives there."""

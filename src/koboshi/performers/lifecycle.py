@@ -14,11 +14,14 @@ from koboshi.core.readings import Status
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Launch
 
+from . import handover, programs
 from .equipping import equipped, identity, lay_out, reach
 from .hands import Skipped, done, failed, skipped
 from .typing import SHOWS, finish_typing, ready, second_opinion, submit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from koboshi.core.actions import Start, Stop
     from koboshi.core.events import Outcome
     from koboshi.hosts.base import Place
@@ -103,18 +106,14 @@ async def start(action: Start, hands: Hands) -> Outcome:
     for place in places:
         if place.run == action.run:
             return _arrived(action, hands, place, "was there already")
-        seen = await hands.host.look(place)
-        if seen.alive:
-            raise Skipped(f"run {place.run} is still alive")
-        # A CLI says goodbye before it ends; decided on those words, a meant exit looks bad.
-        # In a refresh that goes back to its session, it was we who meant it.
+        # In a refresh that goes back to its session, it was we who meant it to end.
         resumes = action.origin is Origin.RESUMED and not action.ordered
-        crashed = resumes and hands.view().refresh is None
-        if crashed and hands.adapter.clean_exit(seen.code, seen.signal):
-            raise Skipped(f"run {place.run} ended as meant")
+        await check_ended(hands, place, badly=resumes and hands.view().refresh is None)
     hands.touch(action.key)
+    left = await _left_running(action, hands, places)
+    await _check_session(action, hands)
     started = await hands.host.start(_launch(action, hands))
-    outcome = _arrived(action, hands, started, f"started as pid {started.pid}")
+    outcome = _arrived(action, hands, started, f"started as pid {started.pid}", left=left)
     for place in places:
         with contextlib.suppress(
             HostError
@@ -123,11 +122,21 @@ async def start(action: Start, hands: Hands) -> Outcome:
     return outcome
 
 
+async def check_ended(hands: Hands, place: Place, *, badly: bool) -> None:
+    """See that nothing of it lives there, and, where that is why we act, that it was no exit."""
+    seen = await hands.host.look(place)
+    if seen.alive:
+        raise Skipped(f"run {place.run} is still alive")
+    # A CLI says goodbye before it ends; decided on those words, a meant exit looks bad.
+    if badly and hands.adapter.clean_exit(seen.code, seen.signal):
+        raise Skipped(f"run {place.run} ended as meant")
+
+
 def _launch(action: Start, hands: Hands) -> Launch:
     """What to start, with its equipment laid out, or as it is."""
     program, equipment = hands.program, _equipment(action, hands)
     if not lay_out(action.run, equipment, hands):
-        equipment = Equipment(argv=_argv(action, hands))
+        equipment = Equipment(argv=programs.argv(action, hands))
     return Launch(
         agent=hands.agent,
         run=action.run,
@@ -138,20 +147,16 @@ def _launch(action: Start, hands: Hands) -> Launch:
     )
 
 
-def _argv(action: Start, hands: Hands) -> tuple[str, ...]:
-    adapter, program = hands.adapter, hands.program.argv
-    if action.origin is Origin.RESUMED:
-        return adapter.resume_argv(program=program, session=action.session)
-    return adapter.argv(program=program, session=action.session)
-
-
 def _equipment(action: Start, hands: Hands) -> Equipment:
-    return equipped(_argv(action, hands), action.run, hands)
+    argv = programs.argv(action, hands)
+    if programs.needs_shell(action, hands):
+        return Equipment(argv=argv)
+    return equipped(argv, action.run, hands)
 
 
 def _variables(action: Start, equipment: Equipment, hands: Hands) -> dict[str, str]:
     """What every agent gets: a shell inside it has to find who looks after it."""
-    own = hands.adapter.env(hands.program.argv)
+    own = hands.adapter.env(programs.words(action, hands))
     # A run with hooks of its own is not asked twice; one without may have the project's.
     heard = {} if equipment.files else reach(hands)
     return {**own, **identity(action.run, hands), **heard, **equipment.env}
@@ -165,14 +170,9 @@ def _command(action: Start, hands: Hands) -> str:
     return shlex.join((*env, *equipment.argv))
 
 
-def _session(action: Start, hands: Hands) -> str:
-    """The session that the run has; empty where the CLI picks one that is not known yet."""
-    if action.origin is Origin.RESUMED:
-        return action.session
-    return hands.adapter.session_at_start(program=hands.program.argv, session=action.session)
-
-
-def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
+def _arrived(
+    action: Start, hands: Hands, place: Place, why: str, *, left: tuple[str, ...] = ()
+) -> Outcome:
     hands.place = place
     hands.tell(
         RunStarted(
@@ -180,10 +180,46 @@ def _arrived(action: Start, hands: Hands, place: Place, why: str) -> Outcome:
             origin=action.origin,
             place=place.id,
             pid=place.pid,
-            session=_session(action, hands),
+            session=programs.session(action, hands),
+            open=_left_open(action, hands),
+            left=left,
         )
     )
     return done(why)
+
+
+def _after_crash(action: Start, hands: Hands) -> bool:
+    """Whether nobody meant the run before to end; whoever asks for a restart knows what runs."""
+    planned = action.ordered or hands.view().refresh is not None
+    return action.origin is not Origin.FIRST and not planned
+
+
+def _left_open(action: Start, hands: Hands) -> tuple[str, ...]:
+    """The tool calls in which the run before crashed."""
+    if action.origin is not Origin.RESUMED or not _after_crash(action, hands):
+        return ()
+    return handover.open_calls(hands)
+
+
+async def _left_running(action: Start, hands: Hands, places: Sequence[Place]) -> tuple[str, ...]:
+    """What outlived the crash, and still does: its owner may want it ended."""
+    if not _after_crash(action, hands):
+        return ()
+    left = await hands.left_running(action.run)
+    if not left or hands.view().settings.leftovers != "end":
+        return left
+    for place in places:
+        with contextlib.suppress(HostError):  # what cannot be ended is told of
+            await _sweep(hands, place)
+    return await hands.left_running(action.run)
+
+
+async def _check_session(action: Start, hands: Hands) -> None:
+    """Never two processes on one session: the CLIs do not notice, and write into each other."""
+    if action.origin is Origin.RESUMED:
+        users = await hands.session_users(action.session)
+        if users:
+            raise Skipped(f"its session is open elsewhere: {'; '.join(users)}")
 
 
 async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcome:
@@ -205,8 +241,10 @@ async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcom
         glance = await hands.until(lambda g: line_is_empty(g.seen), SHOWS) or glance
     if not line_is_empty(glance.seen):
         raise Skipped("the shell's line is not empty")
+    left = await _left_running(action, hands, ())
+    await _check_session(action, hands)
     await hands.paste(_command(action, hands))
-    return await _enter_command(action, hands, place)
+    return await _enter_command(action, hands, place, left=left)
 
 
 def _on_line(glance: Glance, command: str) -> bool:
@@ -216,7 +254,9 @@ def _on_line(glance: Glance, command: str) -> bool:
     return line_holds(glance.seen, command)
 
 
-async def _enter_command(action: Start, hands: Hands, place: Place) -> Outcome:
+async def _enter_command(
+    action: Start, hands: Hands, place: Place, *, left: tuple[str, ...] = ()
+) -> Outcome:
     """See the command on the shell's line, press Enter and see the agent come up."""
     command = _command(action, hands)
     await hands.until(lambda g: _on_line(g, command), SHOWS)
@@ -227,7 +267,7 @@ async def _enter_command(action: Start, hands: Hands, place: Place) -> Outcome:
     if glance is None:
         return failed("the command was typed and the agent did not appear")
     there = replace(place, run=action.run, pid=glance.seen.pid)
-    return _arrived(action, hands, there, "restarted in its pane")
+    return _arrived(action, hands, there, "restarted in its pane", left=left)
 
 
 async def settle_start(action: Start, hands: Hands) -> Outcome:

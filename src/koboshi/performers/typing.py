@@ -12,7 +12,7 @@ from koboshi.adapters.pasted import bare
 from koboshi.core.events import Ending, Source
 from koboshi.core.readings import Status
 
-from . import handover
+from . import commands, handover, probing
 from .hands import Skipped, done, failed, readable, skipped
 
 if TYPE_CHECKING:
@@ -137,15 +137,16 @@ async def _take_back(hands: Hands, text: str) -> None:
 async def send(action: Send, hands: Hands) -> Outcome:
     """Type and submit a message."""
     hands.at_place(action.run)
-    if _of_reload(action) and _has_come(action, hands, await hands.look()):
+    if _tells_of_restart(action) and _has_come(action, hands, await hands.look()):
         return done("was told already")
     hands.touch(action.key)
-    return await submit(hands, action.text, at_once=action.at_once)
+    sent = await submit(hands, action.text, at_once=action.at_once)
+    return await probing.answered(hands, sent, action) if probing.asks(action) else sent
 
 
-def _of_reload(action: Send) -> bool:
-    """Whether it tells a run why it is there: it must come, and must not come twice."""
-    return action.about.startswith("reload")
+def _tells_of_restart(action: Send) -> bool:
+    """Whether it tells a run how it came to be: it must come, and must not come twice."""
+    return action.about.startswith(("reload", "open-call"))
 
 
 def _has_come(action: Send, hands: Hands, glance: Glance) -> bool:
@@ -159,28 +160,45 @@ def _has_come(action: Send, hands: Hands, glance: Glance) -> bool:
 
 async def checkpoint(action: Checkpoint, hands: Hands) -> Outcome:
     """Have the agent save, and see its confirmation."""
-    adapter = hands.adapter
     hands.at_place(action.run)
     hands.touch(action.key)
-    if adapter.hands_over:
-        if action.last:
-            return handover.written_for(hands, action.name)
-        asked = await submit(hands, handover.request(action.name))
-        return await handover.settled(hands, asked, action)
-    sent = await submit(hands, adapter.save_text(action.name))
-    return await _confirm(hands, sent, lambda lines: adapter.saved(lines, action.name), "saved")
+    if action.last and _is_asked(action, hands):
+        return handover.written_for(hands, action.name)
+    sent = await submit(hands, typed_text(action, hands))
+    return await _settled(hands, sent, action)
 
 
 async def load(action: Load, hands: Hands) -> Outcome:
     """Have the new run load what the old one saved, and see its confirmation."""
-    adapter = hands.adapter
     hands.at_place(action.run)
     hands.touch(action.key)
-    if adapter.hands_over:
-        told = await submit(hands, typed_text(action, hands))
-        return await handover.settled(hands, told, action)
-    sent = await submit(hands, adapter.load_text(action.name))
-    return await _confirm(hands, sent, lambda lines: adapter.loaded(lines, action.name), "loaded")
+    sent = await submit(hands, typed_text(action, hands))
+    return await _settled(hands, sent, action)
+
+
+def _is_asked(action: Checkpoint | Load, hands: Hands) -> bool:
+    """Whether it goes by the owner's command or in words, not by a command of the adapter's."""
+    return bool(commands.text_for(action, hands)) or _in_words(action, hands)
+
+
+def _in_words(action: Checkpoint | Load, hands: Hands) -> bool:
+    """Whether the note itself is asked for, or told."""
+    if commands.text_for(action, hands):
+        return False
+    kept = action.kind == "load" and bool(handover.kept(hands, action.name))
+    return hands.adapter.hands_over or kept
+
+
+async def _settled(hands: Hands, sent: Outcome, action: Checkpoint | Load) -> Outcome:
+    """See what came of the command or the words."""
+    if text := commands.text_for(action, hands):
+        return await commands.settled(hands, sent, action, text)
+    if _in_words(action, hands):
+        return await handover.settled(hands, sent, action)
+    adapter, name = hands.adapter, action.name
+    if action.kind == "checkpoint":
+        return await _confirm(hands, sent, lambda lines: adapter.saved(lines, name), "saved")
+    return await _confirm(hands, sent, lambda lines: adapter.loaded(lines, name), "loaded")
 
 
 async def _confirm(
@@ -223,9 +241,12 @@ def typed_text(action: Send | Checkpoint | Load, hands: Hands) -> str:
     """What the action types."""
     if action.kind == "send":
         return action.text  # type: ignore[union-attr]
-    name: str = action.name  # type: ignore[union-attr]
-    adapter = hands.adapter
-    if adapter.hands_over:
+    return commands.text_for(action, hands) or _words(action, hands)  # type: ignore[arg-type]
+
+
+def _words(action: Checkpoint | Load, hands: Hands) -> str:
+    adapter, name = hands.adapter, action.name
+    if _in_words(action, hands):
         if action.kind == "checkpoint":
             return handover.request(name)
         return handover.greeting(name, handover.kept(hands, name), action.run)
@@ -235,11 +256,15 @@ def typed_text(action: Send | Checkpoint | Load, hands: Hands) -> str:
 def _judge(action: Send | Checkpoint | Load, hands: Hands, glance: Glance) -> Outcome:
     lines, adapter = glance.reading.lines, hands.adapter
     if action.kind == "send":
-        if not _of_reload(action) or _has_come(action, hands, glance):  # type: ignore[arg-type]
+        if not _tells_of_restart(action) or _has_come(action, hands, glance):  # type: ignore[arg-type]
             return done("in doubt; taken as sent")
         return skipped("in doubt; it has not come, so it is sent again")
     name: str = action.name  # type: ignore[union-attr]
-    if adapter.hands_over:
+    if text := commands.text_for(action, hands):  # type: ignore[arg-type]
+        if commands.arrived(hands, glance, action, text, late=True):  # type: ignore[arg-type]
+            return commands.noted(hands, action, text)  # type: ignore[arg-type]
+        return skipped("in doubt; not confirmed, so it is done again")
+    if _in_words(action, hands):  # type: ignore[arg-type]
         return _judge_note(action, hands, glance)  # type: ignore[arg-type]
     shown = adapter.saved if action.kind == "checkpoint" else adapter.loaded
     if shown(lines, name):

@@ -52,10 +52,12 @@ def limit_has_reset(view: View, now: Moment) -> Proposal | None:
     No CLI goes on by itself: the night ends at the limit unless somebody types "continue".
 
     ## Example
-    Limit hit at 02:10, resets 05:00: at 05:00:05 `continue` goes in, once.
+    Limit hit at 02:10, resets 05:00: a few seconds later `continue` goes in, once. Agents that
+    share a login do not all begin in the same second: each has its own moment in `limit_spread`.
 
     ## Safety
     Safe. One message per reset; a message that had no effect is repeated at most three times.
+    `koboshi pause NAME` calls it off.
     """
     window = _open(view)
     if window is None or window.tries >= view.settings.tries_max or not view.limit_over(now):

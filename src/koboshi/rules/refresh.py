@@ -9,13 +9,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Checkpoint, Escalate, Load, Start, Stop
+from koboshi.core.actions import Checkpoint, Escalate, Load, Refresh, Start, Stop
 from koboshi.core.events import Origin, Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 from koboshi.core.view import Stage
 
-from .runs import new_session
+from .runs import new_session, not_gone_on_with
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -30,6 +30,37 @@ def _at(view: View, stage: Stage) -> Refreshing | None:
     if refresh is None or refresh.stage is not stage or refresh.tries >= view.settings.tries_max:
         return None
     return refresh
+
+
+def _name(view: View, now: Moment) -> str:
+    """Of a checkpoint: its time and its run."""
+    stamp = datetime.fromtimestamp(now.utc, tz=UTC).strftime("%Y%m%d-%H%M%S")
+    return f"ckpt-{stamp}-r{view.run.number}"
+
+
+@rule("RFR006", "session-left-behind", Severity.P0)
+def session_left_behind(view: View, now: Moment) -> Proposal | None:
+    """The run crashed, and its session is full or cannot be found.
+
+    ## Why
+    Resumed, a full session would be full again: it ends the same way, again and again. One that the
+    CLI does not find cannot be resumed at all.
+
+    ## Example
+    Claude Code ends at 96 % of its context. koboshi writes a note from its transcript, and run 4
+    starts fresh with it.
+
+    ## Safety
+    Safe. Uncommitted work is kept first. Where no note can be written, a full session is resumed
+    all the same. It waits and counts like every restart after a crash.
+    """
+    why = not_gone_on_with(view)
+    exit_ = view.run.exit
+    if not why or view.given_up or (exit_ is not None and exit_.plain):
+        return None
+    nth = view.tally.refreshes + 1
+    begin = Refresh(run=view.run.number, nth=nth, why=why, note=_name(view, now))
+    return Proposal(message=f"run {view.run.number} is gone: {why}", actions=(begin,))
 
 
 @rule("RFR001", "work-not-saved", Severity.P1)
@@ -48,10 +79,9 @@ def work_not_saved(view: View, now: Moment) -> Proposal | None:
     refresh = _at(view, Stage.SAVING)
     if refresh is None or view.status not in _AT_PROMPT:
         return None
-    stamp = datetime.fromtimestamp(now.utc, tz=UTC).strftime("%Y%m%d-%H%M%S")
     save = Checkpoint(
         run=view.run.number,
-        name=f"ckpt-{stamp}-r{view.run.number}",
+        name=_name(view, now),
         about=f"refresh{refresh.nth}.{refresh.tries}",
         # Who is restarted because the API fails cannot answer; a session that goes on needs none.
         last=refresh.back or refresh.tries + 1 >= view.settings.tries_max,

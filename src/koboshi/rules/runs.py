@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Notify, Start, Stop
+from koboshi.core.actions import Escalate, Notify, Send, Start, Stop
 from koboshi.core.events import Order, Origin, Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
@@ -13,6 +13,9 @@ from koboshi.core.rules import Proposal, rule
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
     from koboshi.core.view import View
+
+
+_AT_PROMPT = (Status.IDLE, Status.FAILED)
 
 
 def _crashed(view: View) -> bool:
@@ -24,6 +27,18 @@ def _crashed(view: View) -> bool:
         and run.number > 0
         and not (meant or view.wanted or view.restarting or view.halted)
     )
+
+
+def not_gone_on_with(view: View) -> str:
+    """Why the session of a crashed run is left behind; empty: it goes on."""
+    exit_, use, most = view.run.exit, view.sight.context, view.settings.context_max
+    if exit_ is None or not _crashed(view):
+        return ""
+    if exit_.lost:
+        return "its session was not found"
+    if use is not None and 0 < most <= use.used and not exit_.plain:
+        return f"it ended with {use.used:g}% of its context used"
+    return ""
 
 
 def new_session(view: View, now: Moment) -> str:
@@ -103,9 +118,11 @@ def run_ended_badly(view: View, now: Moment) -> Proposal | None:
     Safe. Only a process that is proven to have ended is started again, after a backoff that
     doubles with each crash in a row, within the one restart budget.
     """
-    if not _crashed(view) or view.given_up:
+    left = not_gone_on_with(view)
+    plain = view.run.exit is not None and view.run.exit.plain
+    if not _crashed(view) or view.given_up or (left and not plain):
         return None
-    known = view.run.session
+    known = "" if left else view.run.session
     start = Start(
         run=view.run.number + 1,
         origin=Origin.RESUMED if known else Origin.FRESH,
@@ -115,6 +132,57 @@ def run_ended_badly(view: View, now: Moment) -> Proposal | None:
     return Proposal(
         message=f"run {view.run.number} is gone", actions=(start,), evidence=view.belief.evidence
     )
+
+
+@rule("RUN008", "call-left-open", Severity.P1)
+def call_left_open(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """The run before crashed in the middle of a tool call, and this one does not know of it.
+
+    ## Why
+    A CLI that goes on with a session drops a call that has no result. The model never learns that
+    its command may have run: it makes the payment, the migration, the push a second time.
+
+    ## Example
+    Claude Code was killed during `make deploy`: run 4 is told that it may have run, and to look
+    before it does it again.
+
+    ## Safety
+    Safe. One message per run, at an empty prompt; in doubt it is looked for first.
+    """
+    run = view.run
+    if not run.open or run.exit is not None or view.restarting or view.status not in _AT_PROMPT:
+        return None
+    calls = "; ".join(run.open)
+    still = f"Still running: {'; '.join(run.left)}\n" if run.left else ""
+    text = (
+        f"You were ended in the middle of a tool call, and are back: run #{run.number}.\n"
+        f"It has no result, and may have run in part or in full: {calls}\n{still}"
+        "Look at what it did before you do it again. Then go on with the work."
+    )
+    send = Send(run=run.number, text=text, about="open-call")
+    return Proposal(message=f"a tool call was left open: {calls}", actions=(send,))
+
+
+@rule("RUN009", "tools-outlived-crash", Severity.P1)
+def tools_outlived_crash(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """The agent crashed, and shells or tools that it had started run on.
+
+    ## Why
+    They still write to its files, hold its ports and its locks, and nobody reads what they print.
+
+    ## Example
+    Claude Code was killed during `make deploy`, which goes on under process 1.
+
+    ## Safety
+    Safe. It tells a person, and the agent together with an open call. With `leftovers = "end"` they
+    are ended before the next run starts; then there is nothing to tell.
+    """
+    run = view.run
+    if not run.left or run.exit is not None:
+        return None
+    text = f"{view.context.agent}: outlived its crash and still run: {'; '.join(run.left)}"
+    note = Notify(about=f"{run.number}.left", text=text, severity=Severity.P1)
+    return Proposal(message=text, actions=(note,))
 
 
 @rule("RUN002", "restart-budget-spent", Severity.P0)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from koboshi.adapters.claude.equip import config_folder
+
 from .registry import Registry
 from .spool import Spool
 from .transcripts import ClaudeTranscript, CodexTranscript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from koboshi.core.observations import Observation
     from koboshi.core.view import Run
@@ -43,11 +45,20 @@ class Senses:
         if self._codex is not None and (grew := self._codex.read()) is not None:
             yield grew
 
-    def last_lines(self) -> tuple[bytes, ...]:
-        """The end of the transcript, as far as it was found."""
+    def last_lines(self, session: str, around: Mapping[str, str]) -> tuple[bytes, ...]:
+        """The end of the transcript, as far as it was found.
+
+        Of a run that ended before anybody looked after it, that session's: `around` is the
+        environment that it was started in.
+        """
         if self._claude is not None:
             return self._claude[1].last(LAST)
-        return self._codex.last(LAST) if self._codex is not None else ()
+        if self._codex is not None:
+            return self._codex.last(LAST)
+        if self._type != "claude" or not session:
+            return ()
+        folder = config_folder(around)
+        return ClaudeTranscript(0).found(Path(folder), session, LAST) if folder else ()
 
     def _meet(self, run: int, pid: int) -> None:
         self._run = (run, pid)

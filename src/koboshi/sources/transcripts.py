@@ -41,6 +41,12 @@ class ClaudeTranscript:
         lines = self._tail.read() if self._tail else ()
         return TranscriptGrew(run=self._run, session=session, lines=lines) if lines else None
 
+    def found(self, config: Path, session: str, size: int) -> tuple[bytes, ...]:
+        """The end of that session's file, if there is one."""
+        self._session = session
+        self._tail = self._search(config)
+        return self.last(size)
+
     def last(self, size: int) -> tuple[bytes, ...]:
         """The end of the session's file; also when its process is gone."""
         return self._tail.last(size) if self._tail else ()

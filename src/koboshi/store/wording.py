@@ -16,7 +16,8 @@ def event_words(body: on.Body) -> str:  # noqa: C901 - one line per kind
         case on.RunStarted():
             where = f" in {body.place}" if body.place else ""
             pid = f", pid {body.pid}" if body.pid is not None else ""
-            return f"run {body.run} started ({body.origin.value}){where}{pid}"
+            calls = f"; left open: {'; '.join(body.open)}" if body.open else ""
+            return f"run {body.run} started ({body.origin.value}){where}{pid}{calls}"
         case on.RunExited():
             return _exit_words(body)
         case on.ScreenRead():
@@ -64,6 +65,7 @@ def _exit_words(body: on.RunExited) -> str:
     how = f"exit code {body.code}" if body.code is not None else "nobody knows how"
     if body.signal is not None:
         how = f"signal {body.signal}"
+    how += ", its session was not found" if body.lost else ""
     return f"run {body.run} ended: {how}{', as meant' if body.meant else ''}"
 
 

@@ -54,6 +54,10 @@ def draw_settings(random: Random, more: Random) -> Settings:
         healthy_after=60.0,
         intensity=random.choice((3, 5)),
         period=random.choice((300.0, 900.0)),
+        refresh_wait=random.choice((0.0, 0.0, 20.0)),
+        limit_spread=random.choice((0.0, 20.0)),
+        save_text=random.choice(("", "", "/save {name}")),
+        load_text=random.choice(("", "/load {name}")),
     )
 
 

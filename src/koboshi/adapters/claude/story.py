@@ -77,3 +77,4 @@ def _user(found: _Found, message: dict[str, Any]) -> None:
     text = "\n".join(filter(None, texts))
     if text and not text.startswith(_NOT_SAID):
         found.request = text
+        found.open.clear()  # a turn that goes on after them: whoever dropped them told, or knew

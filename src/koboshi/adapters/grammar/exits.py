@@ -75,6 +75,12 @@ def said_goodbye(manifest: Manifest, text: str) -> bool:
     return first_match(manifest.sign("exit"), tail[-5:]) is not None
 
 
+def lost_session(manifest: Manifest, text: str) -> bool:
+    """Whether the last rows say that there is no such session."""
+    tail = [row.rstrip() for row in text.split("\n") if row.strip()][-_TAIL:]
+    return first_match(manifest.sign("lost"), tail) is not None
+
+
 def is_prompt(row: str) -> bool:
     """Whether the row is what a shell shows when it waits."""
     return _PROMPT.match(row) is not None
