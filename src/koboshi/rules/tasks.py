@@ -53,10 +53,18 @@ def _about(view: View, what: str) -> str:
 
 
 def _note(view: View, about: str, now: Moment) -> Checkpoint:
-    """The note that koboshi writes from what is written down: no tokens, nothing is asked."""
+    """The note that koboshi writes from what is written down: no tokens, nothing is asked.
+
+    Where the owner has a command for it that one goes in, and the last try is koboshi's.
+    """
     stamp = datetime.fromtimestamp(now.utc, tz=UTC).strftime("%Y%m%d-%H%M%S")
-    run = view.run.number
-    return Checkpoint(run=run, name=f"ckpt-{stamp}-r{run}", about=_about(view, about), last=True)
+    run, last = view.run.number, view.tally.misses >= view.settings.tries_max - 1
+    return Checkpoint(
+        run=run,
+        name=f"ckpt-{stamp}-r{run}",
+        about=_about(view, about),
+        last=last or not view.settings.save_text,
+    )
 
 
 @rule("SAV001", "note-too-old", Severity.P2)
@@ -70,8 +78,9 @@ def note_too_old(view: View, now: Moment) -> Proposal | None:
     15 minutes and two turns since the last note: another one.
 
     ## Safety
-    Safe. At a turn boundary. Agents that hand over in words are not asked: koboshi makes the note
-    from their transcript. Three failures, and it is left until `acknowledge`.
+    Safe. At a turn boundary. With `save_text` that goes in; else agents that hand over in words are
+    not asked: koboshi makes the note from their transcript. Three failures, and it is left until
+    `acknowledge`.
     """
     every, tally = view.settings.save_every, view.tally
     if every <= 0 or not _at_rest(view, now) or not _unsaved(view) or view.tasks.complete:

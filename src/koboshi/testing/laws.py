@@ -35,6 +35,7 @@ class Laws:
         self._acknowledged = [float("-inf")]
         self._answered: set[tuple[int, int]] = set()
         self._cured = (-1, -1)
+        self.forced = ""  #: a refresh that may end a turn, while it is under way
         self.typed = 0
         host.on_type = self.typing
         host.on_end = self.ending
@@ -84,10 +85,12 @@ class Laws:
                 raise Violation(f"{stroke} over a person's half-typed line {draft!r}")
 
     def _interrupting(self, states: list[tuple[str, int | None]]) -> None:
-        """A turn is ended only where nothing moves, or where it goes round in circles."""
+        """A turn is ended where nothing moves or it goes in circles, or by a refresh that may."""
         agent, settings = self._host.agent, self._settings
         if all(prompt is not None for _, prompt in states):
             raise Violation(f"interrupted into a question: {states}")
+        if self.forced and settings.refresh_wait > 0:
+            return
         row = list(takewhile(lambda call: call == agent.calls[-1], reversed(agent.calls)))
         if len(row) >= 2 * settings.calls_max:
             return

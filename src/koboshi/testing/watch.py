@@ -79,14 +79,20 @@ class Watch:
             raise Violation(f"{kind} was written and is not durable: {raw}")
         if kind == "admitted":
             self._admitted(_key(raw["action"]), raw["action"]["kind"])
-            if raw["action"].get("cure") and self._laws is not None:
-                self._laws.curing()
+            if self._laws is not None:
+                self._minded(raw["action"], self._laws)
         elif kind == "touched":
             if raw["key"] not in self.flying:
                 raise Violation(f"{raw['key']} reaches the outside and was never admitted")
             self.touched.add(raw["key"])
         elif kind == "finished":
             self._finished(raw["key"], raw["ending"])
+
+    def _minded(self, action: dict[str, Any], laws: Laws) -> None:
+        if action.get("cure"):
+            laws.curing()
+        if action.get("forced"):
+            laws.forced = _key(action)
 
     def _admitted(self, key: str, kind: str) -> None:
         if key in self.flying or key in self.spent:
@@ -101,6 +107,8 @@ class Watch:
         if kind is None:
             raise Violation(f"{key} came out and was never admitted")
         self.touched.discard(key)
+        if self._laws is not None and self._laws.forced == key:
+            self._laws.forced = ""
         if ending != "skipped":
             self.spent.add(key)
         elif key in self.entered:
