@@ -142,7 +142,7 @@ def no_load(patch: Patch) -> None:
 
 def _ready_when(patch: Patch, ready: Callable[[Reading], bool]) -> None:
     for module in (typing, lifecycle):
-        patch.setattr(module, "ready", ready)
+        patch.setattr(module, "ready", lambda reading, _told: ready(reading))
 
 
 def typed_over_a_person(patch: Patch) -> None:
