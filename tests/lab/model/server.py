@@ -28,7 +28,7 @@ from tests.lab.model.chat import Chat
 from tests.lab.model.gemini import Gemini
 from tests.lab.model.protocols import Asked, ModelProtocol, ToolResult
 from tests.lab.model.responses import Responses
-from tests.lab.model.turns import EVER, Refuse, Say, Turn, say
+from tests.lab.model.turns import EVER, Drop, Refuse, Say, Turn, say
 from tests.lab.model.wire import Cut, Wire
 
 PROTOCOLS: tuple[ModelProtocol, ...] = (Anthropic(), Responses(), Chat(), Gemini())
@@ -60,6 +60,9 @@ class Model:
     """A context manager: the server runs inside it, on a free port of 127.0.0.1."""
 
     def __init__(self) -> None:
+        #: What it says, by what it was told, when nothing is queued: a mind of its own.
+        self.improvise: Callable[[str], Turn] | None = None
+        self.dead = False  #: whoever asks finds the connection reset
         self._guard = threading.Lock()
         self._queue: list[Turn] = []
         self._log: list[Request] = []
@@ -153,6 +156,8 @@ class Model:
                     body=body,
                 )
             )
+            if self.dead:
+                return asked, Turn(trouble=Drop(reset=True)), self._released
             if protocol.side(asked) is not None:
                 return asked, Turn(), self._released
             return asked, self._next(told, main=main, number=asked.number), self._released
@@ -167,6 +172,8 @@ class Model:
             elif turn.times != EVER:
                 self._queue[index] = replace(turn, times=turn.times - 1)
             return quoting(turn, found)
+        if main and self.improvise is not None:
+            return self.improvise(told)
         return say(f"Scripted reply {number}." if main else "Scripted title")
 
 
