@@ -15,7 +15,7 @@ from tests.core.worlds import Driver, admitted, blank, reading, words
 
 def crashed(used: float | None, *, draft: str = "", **settings: object) -> Driver:
     """A run that worked, and was killed with that much of its context in use."""
-    driver = Driver(blank(Settings(run_max=0.0, **settings)))  # type: ignore[arg-type]
+    driver = Driver(blank(Settings(run_max=0.0, warn_context=0.0, **settings)))  # type: ignore[arg-type]
     driver.start()
     driver.see(reading(Status.IDLE))
     driver.see(reading(Status.WORKING, used=used, draft=draft))
