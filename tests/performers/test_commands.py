@@ -99,6 +99,16 @@ def test_the_last_try_writes_the_note_and_it_is_told_in_words(tmp_path: Path) ->
     assert "/sc-load" not in bench.sent[0]
 
 
+def test_where_no_note_can_be_written_the_last_try_is_the_command(tmp_path: Path) -> None:
+    """There is no folder for notes: the agent's own store is all there is."""
+    bench = bench_with(tmp_path, save_text="/save {name}")
+    bench.hands.program = replace(bench.hands.program, gear=None)
+
+    result = bench.perform(evolve(SAVE, last=True))
+
+    assert (result.ending, bench.sent[0]) == (Ending.DONE, f"'/save {NAME}'")
+
+
 def test_what_was_saved_by_command_is_loaded_by_command(tmp_path: Path) -> None:
     """Under the name that was kept."""
     bench = bench_with(tmp_path, save_text="/save {name}", load_text="/load {name}")

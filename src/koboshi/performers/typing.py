@@ -163,7 +163,9 @@ async def checkpoint(action: Checkpoint, hands: Hands) -> Outcome:
     hands.at_place(action.run)
     hands.touch(action.key)
     if action.last and _is_asked(action, hands):
-        return handover.written_for(hands, action.name)
+        written = handover.written_for(hands, action.name)
+        if written.ending is Ending.DONE or not commands.text_for(action, hands):
+            return written  # where no note can be written, the command is all there is
     sent = await submit(hands, typed_text(action, hands))
     return await _settled(hands, sent, action)
 
