@@ -83,7 +83,9 @@ def watch(stage: Stage, settings: Settings, over: Callable[[View], bool]) -> Wat
             if not asked and view.status is Status.IDLE:
                 order = OrderGiven(order=Order.SEND, by="test", text="Write the parser.")
                 asked.append(supervisor.take(order))
-            return over(view) or time.monotonic() > deadline
+            # What was typed may be answered before it was seen to have left.
+            busy = supervisor.world.ledger.in_flight()
+            return (not busy and over(view)) or time.monotonic() > deadline
 
         stage.run(watch_over(post, stage.host, enough=enough, listen=watched.listen))
     assert watched.view is not None
