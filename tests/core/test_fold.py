@@ -393,6 +393,24 @@ def test_a_turn_that_was_seen_to_fail_is_counted_once() -> None:
     assert (driver.view.tally.failures, driver.view.tally.turns) == (2, 2)
 
 
+@pytest.mark.parametrize("seen", ["before", "after"])
+def test_a_first_turn_that_fails_too_quickly_is_a_failure(seen: str) -> None:
+    """Before the first message, the error would be one of the run before."""
+    driver = running()
+    message = Send(run=1, text="hello", about="message1", ordered=True)
+    driver.see(reading(Status.IDLE))
+    if seen == "before":
+        driver.see(reading(Status.FAILED, error="401"))
+    old = driver.view.tally.failures
+    driver.finish(message)
+    driver.see(reading(Status.FAILED, error="401"))
+    driver.see_same()
+
+    assert old == 0
+    assert (driver.view.tally.failures, driver.view.tally.turns) == (1, 1)
+    assert len(driver.view.faults) == 1
+
+
 def test_what_was_not_said_is_not_answered() -> None:
     """A message that was not submitted, and a supervisor that came back, look at the old error."""
     driver = running()

@@ -83,7 +83,9 @@ def watch(stage: Stage, settings: Settings, over: Callable[[View], bool]) -> Wat
             if not asked and view.status is Status.IDLE:
                 order = OrderGiven(order=Order.SEND, by="test", text="Write the parser.")
                 asked.append(supervisor.take(order))
-            return over(view) or time.monotonic() > deadline
+            # What was typed may be answered before it was seen to have left.
+            busy = supervisor.world.ledger.in_flight()
+            return (not busy and over(view)) or time.monotonic() > deadline
 
         stage.run(watch_over(post, stage.host, enough=enough, listen=watched.listen))
     assert watched.view is not None
@@ -107,7 +109,7 @@ def test_an_overloaded_api_is_tried_again_and_the_work_goes_on(stage: Stage, mod
     """One `continue`, and the turn ends well."""
     model.expect(
         refuse(529, times=2),
-        say("The parser is written.", match="continue"),
+        say("The parser is written.", match="continue", pace=0.5),
     )
 
     watched = watch(stage, QUICK, ended_well)
@@ -147,7 +149,7 @@ def test_a_wait_that_the_api_asks_for_is_waited_out(stage: Stage, model: Model) 
     """The CLI has given up; its last line says when to try again."""
     model.expect(
         refuse(429, "Please try again in 9s.", x_should_retry="false"),
-        say("The parser is written.", match="once more"),
+        say("The parser is written.", match="once more", pace=0.5),
     )
 
     watched = watch(stage, replace(QUICK, retry_text="once more"), ended_well)

@@ -142,7 +142,8 @@ def _entered(view: View, status: Status, reason: str, now: Moment) -> Tally:
     tally, before = view.tally, view.belief.status
     if status is Status.WORKING:
         return evolve(tally, turns=tally.turns + 1, nudges=0, interrupts=0)
-    if status is Status.FAILED and before is Status.FAILED:
+    unseen = before is Status.FAILED or (view.said and tally.turns == 0)
+    if status is Status.FAILED and unseen:
         turns, failures = tally.turns + 1, tally.failures + 1
         return evolve(tally, turns=turns, failures=failures, nudges=0)
     if status is Status.FAILED and tally.turns:

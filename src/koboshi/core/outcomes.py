@@ -103,7 +103,8 @@ def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     if ending is Ending.SKIPPED:
         return view
     # A turn that was seen meanwhile has been counted.
-    unseen = action.about.startswith((f"failed{view.tally.turns}.", f"skip{view.tally.turns}."))
+    turns = view.tally.turns
+    unseen = turns == 0 or action.about.startswith((f"failed{turns}.", f"skip{turns}."))
     view = evolve(_at_work(view), said=unseen and ending is Ending.DONE)
     if action.about.startswith("reload"):
         return _told(view, ending)
