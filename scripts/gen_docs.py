@@ -15,7 +15,7 @@ import click
 
 from koboshi.cli.group import VERBS, koboshi
 from koboshi.cli.rules import read_page
-from koboshi.config.model import Values, is_time, later, trust
+from koboshi.config.model import Values, is_time, trust
 from koboshi.config.resolve import plain_value, shown_value
 from koboshi.config.variables import PLAIN, PREFIX, Plain
 from koboshi.core import arbiter
@@ -183,17 +183,10 @@ def _configuration() -> str:
             default = "0"
         told = " ".join((field.description or "").split())
         rows = [f"### {name}", "", told]
-        if later(name):
-            rows += ["", "**Not acted upon yet.**"]
         facts = (
             f"Default: {default} · `{PREFIX}{name.upper()}` · project's file: {trust(name).value}"
         )
         parts.append("\n".join([*rows, "", facts]))
-    later_names = ", ".join(f"`{name}`" for name in Values.model_fields if later(name))
-    parts += [
-        "## Not acted upon yet",
-        f"Read, checked and shown, but no rule uses them: {later_names}.",
-    ]
     rows = ["| variable | sets | a bare number is |", "|---|---|---|"]
     for variable, plain in PLAIN.items():
         rows.append(f"| `{variable}` | `{plain.field}` | {_unit(plain)} |")

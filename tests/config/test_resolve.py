@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from koboshi.config.kinds import Trust
-from koboshi.config.model import Values, later, trust
+from koboshi.config.model import trust
 from koboshi.config.resolve import Resolved, Subject, resolve
 from koboshi.config.variables import FIELDS, PLAIN, misspelt, relevant
 from koboshi.core.actions import Mode
@@ -312,7 +312,7 @@ def test_a_variable_that_cannot_be_used_is_named(
 
 
 def test_maps_are_put_together(ask: Ask) -> None:
-    """Code by code, later wins."""
+    """Code by code wins."""
     found = ask(
         '[on_error]\n429 = "skip"\n500 = "reset"',
         '[on_error]\n500 = "skip"',
@@ -378,8 +378,8 @@ def test_a_misspelt_variable_is_noticed() -> None:
 # --- what the pages say --------------------------------------------------------------------------
 
 
-def test_a_field_is_marked_as_long_as_nothing_acts_on_it() -> None:
-    """The reference says "not yet" of it; take the mark off when a rule begins to use it."""
+def test_every_field_is_acted_on() -> None:
+    """What can be set and changes nothing is a promise that is not kept."""
     sources = [
         path.read_text(encoding="utf-8")
         for path in SRC.rglob("*.py")
@@ -389,4 +389,4 @@ def test_a_field_is_marked_as_long_as_nothing_acts_on_it() -> None:
     use = r"(?<!adapter)(?<!self)\.{}\b"
     used = {name for name in FIELDS if any(re.search(use.format(name), s) for s in sources)}
 
-    assert {name for name in Values.model_fields if later(name)} == set(FIELDS) - used
+    assert set(FIELDS) - used == set()

@@ -111,4 +111,4 @@ def _rows(facts: Mapping[str, Any]) -> Iterator[str]:
         row = f"{each['key']:<{wide}}  {clip(each['shown'], room):<{room}}  {each['from']}"
         if each["key"] in in_force:
             row += f" (in force: {in_force[each['key']]})"
-        yield row if each["acted_on"] else f"{row} (nothing acts on it yet)"
+        yield row

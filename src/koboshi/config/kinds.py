@@ -43,15 +43,6 @@ class Trust(Enum):
     FEWER = "only fewer"
 
 
-class Later(Enum):
-    """A field that is read, and on which nothing acts yet."""
-
-    LATER = "later"
-
-
-LATER = Later.LATER
-
-
 def brief(value: object) -> str:
     """What came, short enough to be shown."""
     try:

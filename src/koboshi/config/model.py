@@ -16,7 +16,6 @@ from .kinds import (
     Commands,
     Count,
     HooksWay,
-    Later,
     Leftovers,
     ModeWord,
     Percent,
@@ -178,13 +177,8 @@ def trust(name: str) -> Trust:
     return next((mark for mark in marks if isinstance(mark, Trust)), Trust.OWN)
 
 
-def later(name: str) -> bool:
-    """Whether nothing acts on that field yet."""
-    return any(isinstance(mark, Later) for mark in Values.model_fields[name].metadata)
-
-
 def is_time(name: str) -> bool:
     """Whether that field is a number of seconds."""
     field = Values.model_fields[name]
-    own = [mark for mark in field.metadata if not isinstance(mark, Trust | Later)]
+    own = [mark for mark in field.metadata if not isinstance(mark, Trust)]
     return own == list(get_args(Seconds)[1:])

@@ -21,7 +21,7 @@ from koboshi.core.settings import Settings
 from .durations import shown
 from .kinds import Trust
 from .load import Layer, Mistake, Sheet, read
-from .model import Values, is_time, later, trust
+from .model import Values, is_time, trust
 from .variables import FIELDS, ON_ERROR, OWN, PLAIN
 
 FILE = "koboshi.toml"
@@ -204,7 +204,6 @@ def _fact(settings: Settings, origins: Mapping[str, str], name: str) -> dict[str
         "value": plain_value(name, getattr(settings, name)),
         "shown": shown_value(name, getattr(settings, name)),
         "from": origins[name],
-        "acted_on": not later(name),
     }
 
 
