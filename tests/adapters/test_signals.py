@@ -213,6 +213,19 @@ def test_a_rollout_tells_of_session_turn_and_context() -> None:
     )
 
 
+def test_a_turn_that_ended_without_a_word_is_not_told_as_a_good_one() -> None:
+    """Codex writes that a task is complete after an API error, too."""
+    lines = (event("task_complete", last_agent_message=None),)
+    seen = TranscriptGrew(run=3, session="s9", lines=lines)
+    told = decode(adapter("codex"), seen)
+
+    assert isinstance(told, SignalRead)
+    assert (told.status, told.reason) == (
+        Status.IDLE,
+        "transcript: the turn ended without a word",
+    )
+
+
 def test_a_sub_agents_rollout_is_not_the_conversation() -> None:
     """Its session must not be resumed in place of the person's."""
     main = {"source": "cli", "thread_source": "user"}

@@ -31,6 +31,7 @@ from koboshi.core.events import (
     ScreenRead,
     ScreenSame,
     Severity,
+    SignalRead,
     Source,
     SupervisorStarted,
     Ticked,
@@ -511,6 +512,75 @@ def test_failures_end_with_a_turn_that_ends_well() -> None:
         counts.append(driver.view.tally.failures)
 
     assert counts == [0, 1, 1, 2, 2, 2, 0]
+
+
+def _told_well(source: str, *, age: float = 0.0) -> HookRead | SignalRead:
+    if source == "hook":
+        return HookRead(word="Stop", status=Status.IDLE, age=age)
+    reason = "transcript: the turn ended"
+    return SignalRead(run=1, source=Source.TRANSCRIPT, status=Status.IDLE, reason=reason)
+
+
+@pytest.mark.parametrize("first", ["screen", "signal"])
+@pytest.mark.parametrize("source", ["hook", "transcript"])
+def test_a_good_turn_too_quick_to_be_seen_ends_the_failures(source: str, first: str) -> None:
+    """Another signal shows that it ended, before or after the screen is seen at rest."""
+    driver = running()
+    for status in (Status.WORKING, Status.FAILED) * 2:
+        driver.see(reading(status))
+    before = driver.view.tally.failures
+    if first == "signal":
+        driver.tell(_told_well(source))
+    driver.see(reading(Status.IDLE))
+    if first == "screen":
+        driver.tell(_told_well(source))
+
+    assert before == 2
+    assert driver.view.tally.failures == 0
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        _told_well("hook", age=500.0),
+        HookRead(word="Notification", status=Status.IDLE),
+        HookRead(word="StopFailure", status=Status.FAILED),
+    ],
+    ids=["before the error", "a notice", "a failure"],
+)
+def test_a_prompt_alone_does_not_end_the_failures(told: HookRead) -> None:
+    """The error may have been cleared away; what was told before it is about another turn."""
+    driver = running()
+    for status in (Status.WORKING, Status.FAILED):
+        driver.see(reading(status))
+    driver.tell(told)
+    driver.see(reading(Status.IDLE))
+
+    assert driver.view.tally.failures == 1
+
+
+def test_a_save_too_quick_to_be_seen_does_not_end_the_failures() -> None:
+    """To save is no turn of the work."""
+    driver = running()
+    for status in (Status.WORKING, Status.FAILED):
+        driver.see(reading(status))
+    driver.finish(Refresh(run=1, nth=1, why="old"))
+    driver.tell(_told_well("hook"))
+    driver.see(reading(Status.IDLE))
+
+    assert driver.view.tally.failures == 1
+
+
+def test_rows_of_failures_are_counted() -> None:
+    """What a person is told about one of them is told once."""
+    driver = running()
+    rows = []
+    for status in (Status.FAILED, Status.FAILED, Status.IDLE, Status.FAILED):
+        driver.see(reading(Status.WORKING))
+        driver.see(reading(status))
+        rows.append(driver.view.tally.rows)
+
+    assert rows == [1, 1, 1, 2]
 
 
 def test_crashes_count_up_until_a_run_lived_long_enough() -> None:

@@ -401,6 +401,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             view(run=replace(RUN, since=0.0), settings=Settings(run_max=0.0)),
             view(run=Run(since=0.0)),
             view(Status.GONE, run=replace(DEAD, since=0.0)),
+            failing("529", run=replace(RUN, since=0.0)),
         ],
     ),
     "ERR001": (
@@ -410,15 +411,23 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             view(),
             view(Status.FAILED, since=NOW.at - 29.0, tally=Tally(failures=1)),
             view(Status.FAILED, since=NOW.at - 59.0, tally=Tally(failures=2)),
-            view(Status.FAILED, since=NOW.at - 9_000.0, tally=Tally(failures=6)),
+            view(Status.FAILED, since=NOW.at - 599.0, tally=Tally(failures=6)),
             view(Status.FAILED, since=NOW.at - 9_000.0, tally=Tally(failures=1, nudges=5)),
+            failing("400", Tally(failures=6, turns=6, cures=1)),
+            replace(FAILED, sight=Sight(error=ApiError(code="529", retrying=True))),
             refreshing(Stage.SAVING, Status.FAILED, since=0.0),
         ],
     ),
     "ERR002": (
-        view(Status.FAILED, tally=Tally(failures=6, turns=6)),
-        Escalate(about="3.failing6.0", text="a1 failed 6 times in a row (error)"),
-        [FAILED, view(tally=Tally(failures=6)), view(Status.FAILED, tally=Tally(failures=5))],
+        failing("400", Tally(failures=6, turns=6, cures=1)),
+        Escalate(about="3.failing6.0", text="a1 failed 6 times in a row (400)"),
+        [
+            FAILED,
+            view(tally=Tally(failures=6, cures=1)),
+            failing("400"),
+            failing("529", Tally(failures=60, turns=60, cures=1)),
+            failing("network", Tally(failures=60, turns=60)),
+        ],
     ),
     "ERR003": (
         failing("400"),
@@ -456,6 +465,20 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             severity=Severity.P0,
         ),
         [failing("403"), failing("529"), view(sight=Sight(error=ApiError(code="401")))],
+    ),
+    "ERR006": (
+        failing("529", Tally(failures=6, turns=6, rows=2)),
+        Notify(
+            about="outage2.0",
+            text="a1: 6 turns in a row have failed (529); it is tried again until one does not",
+            severity=Severity.P1,
+        ),
+        [
+            failing("529", Tally(failures=5, turns=5)),
+            failing("400", Tally(failures=6, turns=6)),
+            view(tally=Tally(failures=6, turns=6)),
+            refreshing(Stage.SAVING, Status.FAILED, tally=Tally(failures=6, turns=6)),
+        ],
     ),
     "HNG001": (
         stalled(),
@@ -765,6 +788,28 @@ def test_unsaved_work_is_told_after_the_refresh_was_called_off() -> None:
     unsaved = view(tally=Tally(unsaved=1, refreshes=4))
 
     assert [a.key for a in proposed("RFR005", unsaved)] == ["3.unsaved4.escalate"]
+
+
+@pytest.mark.parametrize("failures", [6, 60, 6_000])
+@pytest.mark.parametrize("code", ["429", "500", "529", "network"])
+def test_an_outage_is_waited_out_however_long_it_is(code: str, failures: int) -> None:
+    """At the longest cooldown; a person is told under the same key, which is told once."""
+    outage = failing(code, Tally(failures=failures, turns=failures, rows=1))
+    early = replace(outage, belief=replace(outage.belief, since=NOW.at - 599.0))
+
+    assert [type(a) for a in proposed("ERR001", outage)] == [Send]
+    assert proposed("ERR001", early) == ()
+    assert [a.key for a in proposed("ERR006", outage)] == ["outage1.0.notify"]
+    assert proposed("ERR002", outage) == ()
+
+
+@pytest.mark.parametrize("code", ["529", "network", "context"])
+def test_a_refresh_waits_for_the_end_of_an_outage(code: str) -> None:
+    """Nothing can be saved or loaded while no turn gets an answer; a full context is none."""
+    full = replace(FULL, error=ApiError(code=code))
+    failed = view(Status.FAILED, since=LONG_AGO, tally=THRICE, sight=full)
+
+    assert bool(proposed("CTX001", failed)) == (code == "context")
 
 
 @pytest.mark.parametrize("failures", range(1, 6))

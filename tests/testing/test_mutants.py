@@ -217,6 +217,15 @@ def _never_cured(view: View) -> View:
     return evolve(view, tally=evolve(view.tally, cures=0))
 
 
+def _out_of_patience(view: View) -> View:
+    long = view.tally.failures > view.settings.nudges_max
+    return evolve(view, belief=evolve(view.belief, status=Status.UNKNOWN)) if long else view
+
+
+def _another_row(view: View) -> View:
+    return evolve(view, tally=evolve(view.tally, rows=view.tally.failures))
+
+
 def _never_meant(view: View) -> View:
     run = view.run
     return view if run.exit is None else evolve(view, run=evolve(run, exit=Exit(code=1)))
@@ -313,7 +322,9 @@ MUTANTS = {
     "k TSK002": Mutant(without("TSK002"), "stuck", (1, 2, 3)),
     "m hang": Mutant(hangs_seen_everywhere, "after it moved", (1, 2, 3)),
     "m errors": Mutant(instead("ERR004", _never_cured), "because of errors", (1, 2, 3)),
-    "m done": Mutant(instead("RUN001", _never_meant), "", (1, 2, 3)),
+    "m outage": Mutant(instead("ERR001", _out_of_patience), "stuck", (7, 15, 24)),
+    "m told": Mutant(instead("ERR006", _another_row), "told of an outage again", (7, 15, 24)),
+    "m done": Mutant(instead("RUN001", _never_meant), "", (33, 56, 84, 85)),
     "shell line": Mutant(
         shell_line_not_looked_at, "shell line a person had begun", (40, 1, 2), in_a_shared_pane
     ),

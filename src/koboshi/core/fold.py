@@ -56,6 +56,8 @@ _GOING_ON = (Status.WORKING, Status.IDLE)
 _NOT_ASKING = (*_GOING_ON, Status.FAILED, Status.LIMITED)
 #: Looks in a row without a question before one that may have been answered is over.
 _CLEAR_LOOKS = 3
+#: What a signal beside the screen says of a turn that ended well.
+_ENDED = ("hook Stop", "transcript: the turn ended")
 _DOUBT = "a question with these words may have been answered already"
 
 
@@ -105,6 +107,8 @@ def _believe(view: View, now: Moment) -> View:
     old = view.belief
     status, objection = settle(old.status, claimed)
     reason = objection or reason
+    if view.tally.failures and status is Status.IDLE and _ended_unseen(view):
+        view = evolve(view, tally=evolve(view.tally, failures=0, cures=0, hangs=0))
     if status is old.status and not _failed_anew(view, status):
         if reason == old.reason and evidence == old.evidence:
             return view
@@ -129,6 +133,14 @@ def _failed_anew(view: View, status: Status) -> bool:
     return not view.sight.draft and view.sight.seen_at > view.acted_at
 
 
+def _ended_unseen(view: View) -> bool:
+    """Whether another signal tells that a turn has ended well since the last one that failed."""
+    if view.refresh is not None or view.hung or not view.faults:
+        return False
+    failed_at = view.faults[-1].at
+    return any(c.reason in _ENDED and c.at > failed_at for c in view.clues)
+
+
 def _faulted(view: View, reason: str, now: Moment) -> View:
     error = view.sight.error
     code = error.code if error is not None else reason.rpartition("API error ")[2]
@@ -143,11 +155,10 @@ def _entered(view: View, status: Status, reason: str, now: Moment) -> Tally:
     if status is Status.WORKING:
         return evolve(tally, turns=tally.turns + 1, nudges=0, interrupts=0)
     unseen = before is Status.FAILED or (view.said and tally.turns == 0)
-    if status is Status.FAILED and unseen:
-        turns, failures = tally.turns + 1, tally.failures + 1
-        return evolve(tally, turns=turns, failures=failures, nudges=0)
-    if status is Status.FAILED and tally.turns:
-        return evolve(tally, failures=tally.failures + 1)
+    if status is Status.FAILED and (unseen or tally.turns):
+        rows, failures = tally.rows + (tally.failures == 0), tally.failures + 1
+        tally = evolve(tally, rows=rows, failures=failures)
+        return evolve(tally, turns=tally.turns + 1, nudges=0) if unseen else tally
     # To save or to load is no turn of the work; an interrupted one did not end well.
     ended = status is Status.IDLE and before is Status.WORKING and view.refresh is None
     if ended and reason != "interrupted" and not view.hung:

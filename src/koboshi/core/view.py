@@ -212,6 +212,7 @@ class Tally:
     turns: int = 0  #: times it began to work in this run
     nudges: int = 0  #: messages sent since it last worked
     failures: int = 0  #: failed turns since one ended well
+    rows: int = 0  #: rows of such turns, over all runs
     cures: int = 0  #: what `on_error` says, done since a turn ended well
     hangs: int = 0  #: turns interrupted since one ended well
     interrupts: int = 0  #: interrupts of this turn that failed

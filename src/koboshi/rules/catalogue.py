@@ -71,6 +71,7 @@ BUILTIN: tuple[Rule, ...] = (
     failures.request_refused,
     failures.turn_failed,
     failures.failing_again_and_again,
+    failures.outage_goes_on,
     tasks.note_too_old,
     probes.context_not_told,
     idle.idle_too_long,

@@ -9,6 +9,8 @@ from koboshi.core.events import Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 
+from .outages import passing
+
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
     from koboshi.core.events import Moment
@@ -45,7 +47,7 @@ def context_nearly_full(view: View, now: Moment) -> Proposal | None:  # noqa: AR
     Safe. It begins a refresh, which saves first, at a turn boundary, within the restart budget.
     """
     use, limit = view.sight.context, view.settings.context_max
-    if use is None or limit <= 0 or use.used < limit:
+    if use is None or limit <= 0 or use.used < limit or passing(view):
         return None
     actions = refresh_for(view, f"context {use.used:g}% used")
     if not actions:

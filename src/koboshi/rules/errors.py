@@ -14,6 +14,7 @@ from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 
 from .context import refresh_for
+from .outages import RESET, RESTART, RETRY, SKIP, code_of, cure_of, patience
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
@@ -21,34 +22,18 @@ if TYPE_CHECKING:
     from koboshi.core.view import View
 
 
-RETRY, SKIP, RESET, RESTART = "retry", "skip", "reset", "safe-restart"
 _LOGIN = ("401", "login")
-#: Seconds that a wait the API asks for may last.
-LONGEST = 3600.0
 
 
 def _failed(view: View) -> bool:
-    return view.status is Status.FAILED and not view.restarting
-
-
-def _code(view: View) -> str:
-    error = view.sight.error
-    return (error.code if error else view.faults[-1].code if view.faults else "") or "error"
-
-
-def _asked(view: View) -> float:
-    """Seconds that the API asks to wait; more than an hour is a slip, or somebody's joke."""
-    error = view.sight.error
-    return min(error.wait, LONGEST) if error is not None else 0.0
+    return view.status is Status.FAILED and not view.restarting and not view.retrying
 
 
 def _wanted(view: View, now: Moment) -> str:
     """What is to be done about it: few errors are retried, whatever they are."""
     fresh = view.tally.turns == 0  # the error of the run before, which is tried again
-    if fresh or view.errors_in_window(now) < view.settings.errors_max:
-        return RETRY
-    said, code = dict(view.settings.on_error), _code(view)
-    return said.get(code) or said.get(f"{code[:1]}xx") or RETRY
+    few = view.errors_in_window(now) < view.settings.errors_max
+    return RETRY if fresh or few else cure_of(view)
 
 
 def _cures(view: View, now: Moment) -> tuple[Action, ...]:
@@ -56,7 +41,7 @@ def _cures(view: View, now: Moment) -> tuple[Action, ...]:
     wanted = _wanted(view, now)
     if wanted not in (RESET, RESTART):
         return ()
-    return refresh_for(view, f"error {_code(view)}", back=wanted == RESTART, cure=True)
+    return refresh_for(view, f"error {code_of(view)}", back=wanted == RESTART, cure=True)
 
 
 @rule("ERR001", "turn-failed", Severity.P1)
@@ -67,38 +52,37 @@ def turn_failed(view: View, now: Moment) -> Proposal | None:
     After its own retries a CLI gives up quietly; nobody retries for it.
 
     ## Example
-    `API Error: Repeated 529 Overloaded errors`: after 30 s `continue`, then 60 s, 120 s …; later
-    where the error says so (`try again in 5 minutes`).
+    `API Error: Repeated 529 Overloaded errors`: after 30 s `continue`, then 60 s, 120 s …, at last
+    every ten minutes for as long as it takes; later where the error says so (`try again in 5
+    minutes`).
 
     ## Safety
     Safe. A CLI that is still retrying is `working` and is left alone.
     """
-    settings, failures = view.settings, view.tally.failures
-    if not _failed(view) or failures > settings.nudges_max or _wanted(view, now) != RETRY:
+    settings, tally = view.settings, view.tally
+    if not _failed(view) or _wanted(view, now) != RETRY:
         return None
-    wait = min(settings.failed_max, settings.failed_base * 2.0 ** max(0, failures - 1))
-    wait = max(wait, _asked(view))
-    if view.age(now) < wait or view.tally.nudges >= settings.nudges_max:
+    wait = patience(view)
+    if view.age(now) < wait or tally.nudges >= settings.nudges_max:
         return None
-    tally = view.tally
     send = Send(
         run=view.run.number,
         text=settings.retry_text or settings.continue_text,
         about=f"failed{tally.turns}.{tally.settled}.{tally.nudges}",
     )
-    message = f"the turn failed ({_code(view)}), {wait:g} s ago or more"
+    message = f"the turn failed ({code_of(view)}), {wait:g} s ago or more"
     return Proposal(message=message, actions=(send,), evidence=view.belief.evidence)
 
 
 @rule("ERR002", "failing-again-and-again", Severity.P0)
 def failing_again_and_again(view: View, now: Moment) -> Proposal | None:
-    """Turn after turn ends in an error, and what koboshi can do about it was done.
+    """Turn after turn ends in an error that trying again cannot mend, and its cure was tried.
 
     ## Why
-    A wrong key or an empty account does not heal by trying.
+    A wrong key or a request that is refused as such does not heal by trying.
 
     ## Example
-    Six turns in a row ended in `529`; or `401` again after the one restart that it gets.
+    `401` again after the one restart that it gets; or five messages that could not be typed.
 
     ## Safety
     Safe. It tells a person; nothing more is sent until `acknowledge`.
@@ -108,9 +92,9 @@ def failing_again_and_again(view: View, now: Moment) -> Proposal | None:
         return None
     helpless = _wanted(view, now) in (RESET, RESTART) and not _cures(view, now)
     cured = tally.cures > 0 and _wanted(view, now) != RETRY
-    if tally.failures <= most and tally.nudges < most and not helpless and not cured:
+    if tally.nudges < most and not helpless and not cured:
         return None
-    text = f"{view.context.agent} failed {tally.failures} times in a row ({_code(view)})"
+    text = f"{view.context.agent} failed {tally.failures} times in a row ({code_of(view)})"
     about = f"{view.run.number}.failing{tally.turns}.{tally.settled}"
     return Proposal(
         message=text,
@@ -138,13 +122,13 @@ def request_refused(view: View, now: Moment) -> Proposal | None:
         return None
     file = view.settings.tasks or "the tasks file"
     text = (
-        f"The API has refused this again and again (error {_code(view)}). Leave this task: write "
+        f"The API has refused this again and again (error {code_of(view)}). Leave this task: write "
         f"the cause, and how to reproduce it, into {file}, and go on with the next task."
     )
     about = f"skip{view.tally.turns}.{view.tally.settled}"
     send = Send(run=view.run.number, text=text, about=about)
     count = view.errors_in_window(now)
-    message = f"refused {count} times ({_code(view)})"
+    message = f"refused {count} times ({code_of(view)})"
     return Proposal(message=message, actions=(send,), evidence=view.belief.evidence)
 
 
@@ -167,7 +151,7 @@ def run_broken_by_errors(view: View, now: Moment) -> Proposal | None:
     actions = _cures(view, now)
     if not actions:
         return None
-    message = f"{view.errors_in_window(now)} errors ({_code(view)})"
+    message = f"{view.errors_in_window(now)} errors ({code_of(view)})"
     return Proposal(message=message, actions=actions, evidence=view.belief.evidence)
 
 
@@ -184,9 +168,37 @@ def login_refused(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     ## Safety
     Safe. It tells a person, once per run.
     """
-    if not _failed(view) or _code(view) not in _LOGIN:
+    if not _failed(view) or code_of(view) not in _LOGIN:
         return None
-    text = f"{view.context.agent}: its login was refused ({_code(view)}); log in again"
+    text = f"{view.context.agent}: its login was refused ({code_of(view)}); log in again"
     about = f"{view.run.number}.login{view.tally.settled}"
     note = Notify(about=about, text=text, severity=Severity.P0)
+    return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
+
+
+@rule("ERR006", "outage-goes-on", Severity.P1)
+def outage_goes_on(view: View, now: Moment) -> Proposal | None:
+    """Turn after turn ends in an error that passes by itself, for a long time already.
+
+    ## Why
+    An outage is nobody's fault and nobody's task; but whoever looks at the clock in the morning
+    wants to know where the night went, and an account may be empty.
+
+    ## Example
+    Six turns in a row ended in `529`: `a1: 6 turns in a row have failed (529)`. It is tried again
+    every ten minutes until a turn gets an answer.
+
+    ## Safety
+    Safe. It tells a person, once until a turn ends well; nobody has to acknowledge it.
+    """
+    tally = view.tally
+    if not _failed(view) or tally.failures <= view.settings.nudges_max:
+        return None
+    if _wanted(view, now) != RETRY:
+        return None
+    count, code = tally.failures, code_of(view)
+    text = f"{view.context.agent}: {count} turns in a row have failed ({code}); "
+    text += "it is tried again until one does not"
+    about = f"outage{tally.rows}.{tally.settled}"
+    note = Notify(about=about, text=text, severity=Severity.P1)
     return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)

@@ -8,6 +8,7 @@ from koboshi.core.events import Severity
 from koboshi.core.rules import Proposal, rule
 
 from .context import refresh_for
+from .outages import passing
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -28,7 +29,7 @@ def run_too_old(view: View, now: Moment) -> Proposal | None:
     Safe. It begins a refresh, which saves first, at a turn boundary, within the restart budget.
     """
     limit, age = view.settings.run_max, now.at - view.run.since
-    if limit <= 0 or view.run.number == 0 or age < limit:
+    if limit <= 0 or view.run.number == 0 or age < limit or passing(view):
         return None
     actions = refresh_for(view, f"run is older than {limit:g} s")
     if not actions:

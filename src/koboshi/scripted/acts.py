@@ -43,9 +43,10 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail:
-    """The turn ends in an API error."""
+    """The turn ends in an API error, and so does every other one for that many seconds."""
 
     code: str = "500"
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

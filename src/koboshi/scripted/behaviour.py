@@ -54,6 +54,7 @@ __all__ = [
 ]
 
 _SAVE_SECONDS = 0.5  # a note is short
+_OUT_SECONDS = 1.0  # until a turn fails while nothing answers
 _COMPACT_SECONDS = 2.0  # for /compact; a Compact act says how long it takes
 _SHOWN_CONTEXT = 60  # percent from which on the footer tells
 _FRESH_CONTEXT = 3.0  # percent that instructions alone take
@@ -211,6 +212,10 @@ class Behaviour(Turns):
         self._turns += 1
         self._message, self._doing = text, None
         self._hook("UserPromptSubmit", prompt=text)
+        outage = self.outage
+        if outage is not None and self._utc < outage[0]:
+            self._wait(_OUT_SECONDS, lambda: self._hit_error(outage[1]))
+            return
         match word:
             case "/save":
                 self._wait(_SAVE_SECONDS, lambda: self._save(name))

@@ -73,6 +73,7 @@ class Turns:
         rows: int = 30,
         start_seconds: float = 0.3,
         limited_until: float | None = None,
+        outage: tuple[float, str] | None = None,
     ) -> None:
         self.script, self.session, self.notes = script, session, notes
         self.resumed, self.context = resumed, context
@@ -81,6 +82,7 @@ class Turns:
         )  # index of the next act, as far as this run knows
         self.done = self._is_finished()
         self.limited_until = limited_until  # epoch seconds; outlives the run that hit it
+        self.outage = outage  # until when (epoch seconds) every turn fails, and with which code
         self.draft, self.forgot = "", False
         self.hooks: list[dict[str, Any]] = []
         self.answers: list[tuple[int, str]] = []
@@ -175,10 +177,9 @@ class Turns:
                 self._gone(Exit(code=code) if signal is None else Exit(signal=signal))
             case Limit(seconds=seconds):
                 self._hit_limit(float(math.ceil(self._utc + seconds)))
-            case Fail(code=code):
-                self._stop_short(
-                    "● ", "  ", f"API Error: {cause(code)}. Try again in a moment.", "failed"
-                )
+            case Fail(code=code, seconds=seconds):
+                self.outage = (self._utc + seconds, code) if seconds else None
+                self._hit_error(code)
             case EndTurn():
                 self._end()
             case Done():
@@ -264,6 +265,10 @@ class Turns:
     def _hit_limit(self, until: float) -> None:
         self.limited_until = until
         self._stop_short("  ⎿ ", "    ", limit_line(until, self._utc), "limited")
+
+    def _hit_error(self, code: str) -> None:
+        words = f"API Error: {cause(code)}. Try again in a moment."
+        self._stop_short("● ", "  ", words, "failed")
 
     def _hit_full(self) -> None:
         self._stop_short(

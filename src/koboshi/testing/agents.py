@@ -62,6 +62,7 @@ class ScriptedAgent:
     wells: int = 0  #: turns that ended well, but for those that only saved
     prompt: str = ""  #: what began its turn
     limited_until: float | None = None  #: the account's, so it outlives a run
+    outage: tuple[float, str] | None = None  #: the API's, so it does, too
 
     def start(self, argv: tuple[str, ...]) -> Behaviour:
         """Start a process as its command line says."""
@@ -81,6 +82,7 @@ class ScriptedAgent:
             utc=utc,
             notes=self.notes,
             limited_until=self.limited_until,
+            outage=self.outage,
         )
         self._note()
         return self.running
@@ -143,7 +145,7 @@ class ScriptedAgent:
             return
         memory = self.sessions[agent.session]
         memory.progress, memory.context = agent.progress, agent.context
-        self.limited_until = agent.limited_until
+        self.limited_until, self.outage = agent.limited_until, agent.outage
         if agent.hooks:
             for payload in agent.hooks:
                 self._heed(payload)

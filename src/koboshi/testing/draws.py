@@ -98,3 +98,12 @@ def draw_trouble(more: Random) -> list[Act]:
     if dice < 0.14:
         return [Ask(command=more.choice(COMMANDS))] * 7
     return []
+
+
+def draw_rarities(rare: Random, script: Script) -> Script:
+    """The script with what befalls few nights, drawn apart: the others stay as they are."""
+    acts = list(script)
+    if rare.random() < 0.15:
+        code = rare.choice(("429", "500", "529"))
+        acts.insert(rare.randrange(len(acts)), Fail(code=code, seconds=rare.uniform(300, 1200)))
+    return tuple(acts)

@@ -34,7 +34,7 @@ class Laws:
         self._settings = settings
         self._acknowledged = [float("-inf")]
         self._answered: set[tuple[int, int]] = set()
-        self._cured = (-1, -1)
+        self._cured = self._told = (-1, -1)
         self.forced = ""  #: a refresh that may end a turn, while it is under way
         self.typed = 0
         host.on_type = self.typing
@@ -105,6 +105,13 @@ class Laws:
         if self._cured == (wells, forgiven):
             raise Violation("restarted again because of errors, and no turn ended well since")
         self._cured = (wells, forgiven)
+
+    def telling_of_outage(self) -> None:
+        """A person hears of an outage once, until a turn ends well."""
+        state = (self._host.agent.wells, len(self._acknowledged))
+        if self._told == state:
+            raise Violation("told of an outage again, and no turn ended well since")
+        self._told = state
 
     def _just_begun(self) -> bool:
         """Whether the person's first key came after the look that ours followed."""

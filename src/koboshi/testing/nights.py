@@ -22,7 +22,7 @@ from koboshi.rules import BUILTIN
 
 from .agents import QuickAdapter, ScriptedAgent
 from .disk import MemoryShelf
-from .draws import draw_script, draw_settings
+from .draws import draw_rarities, draw_script, draw_settings
 from .hosts import FakeHost, Faults
 from .laws import Laws, Violation
 from .outside import Killed, Outside
@@ -52,10 +52,9 @@ class Night:
         self.outside = Outside()
         more = Random(~seed)
         self.settings = draw_settings(random, more)
+        script = draw_rarities(Random(f"rare {seed}"), draw_script(random, more))
         runtime = self.runtime
-        self.agent = ScriptedAgent(
-            script=draw_script(random, more), clock=lambda: (runtime.monotonic, runtime.utc)
-        )
+        self.agent = ScriptedAgent(script=script, clock=lambda: (runtime.monotonic, runtime.utc))
         faulty = random.random() < 0.8
         faults = Faults(
             slow=random.choice((0.0, 0.1, 0.6)) * faulty,
@@ -276,6 +275,9 @@ class Night:
                 self.supervisor.observe(HookFired(payload=payload))
 
     def _announce(self, text: str) -> None:
+        outage = self.agent.outage
+        if outage is not None and self.runtime.utc < outage[0] and f"({outage[1]})" in text:
+            return  # who is told of an outage can only wait
         self.calls.append((self.runtime.monotonic + self.random.uniform(5, 60), text))
 
     def _person(self) -> None:

@@ -91,6 +91,8 @@ class Watch:
     def _minded(self, action: dict[str, Any], laws: Laws) -> None:
         if action.get("cure"):
             laws.curing()
+        if action.get("about", "").startswith("outage"):
+            laws.telling_of_outage()
         if action.get("forced"):
             laws.forced = _key(action)
 

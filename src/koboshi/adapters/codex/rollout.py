@@ -39,6 +39,8 @@ def read_signal(seen: Signal) -> SignalRead | None:
             continue
         if kind in _TURN:
             status, reason = _TURN[kind]
+            if payload.get("last_agent_message", "") is None:
+                reason = "transcript: the turn ended without a word"  # so does one that failed
         elif kind == "token_count":
             count = member(payload, "info")
             used = tokens(member(count, "last_token_usage"), "total_tokens")
