@@ -34,7 +34,8 @@ class Laws:
         self._settings = settings
         self._acknowledged = [float("-inf")]
         self._answered: set[tuple[int, int]] = set()
-        self._cured = self._told = (-1, -1)
+        self._cured = (-1, -1)
+        self._told = (-1, -1, "")
         self.forced = ""  #: a refresh that may end a turn, while it is under way
         self.typed = 0
         host.on_type = self.typing
@@ -106,12 +107,12 @@ class Laws:
             raise Violation("restarted again because of errors, and no turn ended well since")
         self._cured = (wells, forgiven)
 
-    def telling_of_outage(self) -> None:
-        """A person hears of an outage once, until a turn ends well."""
-        state = (self._host.agent.wells, len(self._acknowledged))
-        if self._told == state:
+    def telling_of_outage(self, key: str) -> None:
+        """A person hears of an outage once, until a turn ends well; what is in doubt, again."""
+        told = (self._host.agent.wells, len(self._acknowledged), key)
+        if self._told[:2] == told[:2] and self._told != told:
             raise Violation("told of an outage again, and no turn ended well since")
-        self._told = state
+        self._told = told
 
     def _just_begun(self) -> bool:
         """Whether the person's first key came after the look that ours followed."""

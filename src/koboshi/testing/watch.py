@@ -92,7 +92,7 @@ class Watch:
         if action.get("cure"):
             laws.curing()
         if action.get("about", "").startswith("outage"):
-            laws.telling_of_outage()
+            laws.telling_of_outage(_key(action))
         if action.get("forced"):
             laws.forced = _key(action)
 
