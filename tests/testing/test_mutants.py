@@ -17,7 +17,7 @@ from koboshi.core import engine, gate
 from koboshi.core.readings import Reading, Status
 from koboshi.core.view import Exit, View, evolve
 from koboshi.daemon import recover, supervisor
-from koboshi.performers import PERFORMERS, forcing, lifecycle, settle, typing
+from koboshi.performers import PERFORMERS, interrupting, lifecycle, settle, typing
 from koboshi.performers.hands import Glance, Hands, done, skipped
 from koboshi.rules import BUILTIN, refresh, runs
 from koboshi.store import history, journal
@@ -141,7 +141,7 @@ def no_load(patch: Patch) -> None:
 
 
 def _ready_when(patch: Patch, ready: Callable[[Reading], bool]) -> None:
-    for module in (typing, lifecycle, forcing):
+    for module in (typing, lifecycle, interrupting):
         patch.setattr(module, "ready", lambda reading, _told=None: ready(reading))
 
 

@@ -106,22 +106,6 @@ class CliAdapter(Bare):
         """Whether it did not find the session that it was to go on with."""
         return lost_session(self._manifest, seen.text)
 
-    def save_text(self, name: str) -> str:  # noqa: ARG002
-        """Empty: it has no command of its own that saves."""
-        return ""
-
-    def load_text(self, name: str) -> str:  # noqa: ARG002
-        """Empty: it has no command of its own that loads."""
-        return ""
-
-    def saved(self, lines: tuple[str, ...], name: str) -> bool:  # noqa: ARG002
-        """Never: it cannot save."""
-        return False
-
-    def loaded(self, lines: tuple[str, ...], name: str) -> bool:  # noqa: ARG002
-        """Never: it cannot load."""
-        return False
-
     def exit_text(self) -> str:
         """What is typed to make the agent exit."""
         return self._manifest.words.get("exit", "")

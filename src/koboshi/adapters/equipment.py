@@ -67,7 +67,7 @@ class Equipment:
 
 
 class Bare:
-    """An adapter of something that tells nothing beside its screen."""
+    """An adapter of something that tells nothing beside its screen and has no words of its own."""
 
     offers: ClassVar[tuple[str, ...]] = ("process", "screen")
     tested: str = ""
@@ -97,3 +97,41 @@ class Bare:
     def equip(self, argv: tuple[str, ...], kit: Kit) -> Equipment:  # noqa: ARG002
         """Nothing is added."""
         return Equipment(argv=argv)
+
+    def continue_argv(self, *, program: tuple[str, ...]) -> tuple[str, ...]:
+        """It knows no last session: it starts afresh."""
+        return program
+
+    def headless_argv(
+        self,
+        *,
+        program: tuple[str, ...],
+        prompt: str,
+        session: str | None = None,  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """The prompt is its last word."""
+        return (*program, prompt)
+
+    def env(self, program: tuple[str, ...]) -> Mapping[str, str]:  # noqa: ARG002
+        """It needs none."""
+        return {}
+
+    def clean_exit(self, code: int | None, signal: int | None) -> bool:
+        """Zero means what it means everywhere."""
+        return code == 0 and signal is None
+
+    def save_text(self, name: str) -> str:  # noqa: ARG002
+        """Empty: it has no command of its own that saves."""
+        return ""
+
+    def load_text(self, name: str) -> str:  # noqa: ARG002
+        """Empty: it has no command of its own that loads."""
+        return ""
+
+    def saved(self, lines: tuple[str, ...], name: str) -> bool:  # noqa: ARG002
+        """Never: it cannot save."""
+        return False
+
+    def loaded(self, lines: tuple[str, ...], name: str) -> bool:  # noqa: ARG002
+        """Never: it cannot load."""
+        return False

@@ -11,7 +11,6 @@ from .screens import read_gone
 from .text import rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
 
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt
@@ -42,27 +41,9 @@ class GenericAdapter(Bare):
         """A program that is not known cannot resume: it starts afresh."""
         return program
 
-    def continue_argv(self, *, program: tuple[str, ...]) -> tuple[str, ...]:
-        """It starts afresh."""
-        return program
-
-    def headless_argv(
-        self,
-        *,
-        program: tuple[str, ...],
-        prompt: str,
-        session: str | None = None,  # noqa: ARG002
-    ) -> tuple[str, ...]:
-        """The prompt is its last word."""
-        return (*program, prompt)
-
     def session_at_start(self, *, program: tuple[str, ...], session: str) -> str:  # noqa: ARG002
         """Empty: it has no sessions."""
         return ""
-
-    def env(self, program: tuple[str, ...]) -> Mapping[str, str]:  # noqa: ARG002
-        """None are known."""
-        return {}
 
     def interrupt_keys(self) -> tuple[str, ...]:
         """None are known."""
@@ -76,26 +57,6 @@ class GenericAdapter(Bare):
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:  # noqa: ARG002
         """No key is known to be right."""
         return None
-
-    def clean_exit(self, code: int | None, signal: int | None) -> bool:
-        """Zero means what it means everywhere."""
-        return code == 0 and signal is None
-
-    def save_text(self, name: str) -> str:  # noqa: ARG002
-        """Empty: it cannot save."""
-        return ""
-
-    def load_text(self, name: str) -> str:  # noqa: ARG002
-        """Empty: it cannot load."""
-        return ""
-
-    def saved(self, lines: tuple[str, ...], name: str) -> bool:  # noqa: ARG002
-        """Never: it cannot save."""
-        return False
-
-    def loaded(self, lines: tuple[str, ...], name: str) -> bool:  # noqa: ARG002
-        """Never: it cannot load."""
-        return False
 
     def exit_text(self) -> str:
         """Empty: no words are known that end it."""

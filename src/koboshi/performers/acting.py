@@ -11,7 +11,7 @@ from koboshi.core.actions import Refresh
 from koboshi.core.events import Ending
 from koboshi.errors import HostError, PlaceGone
 
-from . import answer, forcing, handover, interrupting, lifecycle, typing
+from . import answer, handover, interrupting, lifecycle, typing
 from .hands import Skipped, done, failed, skipped
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ async def _refresh(action: Refresh, hands: Hands) -> Outcome:
         with contextlib.suppress(PlaceGone):  # so has the run
             await lifecycle.check_ended(hands, place, badly=True)
     if action.forced:
-        stopped = await forcing.interrupted(hands, action.key)
+        stopped = await interrupting.interrupted(hands, action.key)
         if stopped.ending is not Ending.DONE:
             return stopped
     stamp = datetime.fromtimestamp(hands.now().utc, tz=UTC).strftime("%Y%m%d-%H%M%S")

@@ -10,7 +10,6 @@ from koboshi.adapters.grammar.answers import keys_to_choose
 from koboshi.adapters.screens import read_screen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
 
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt, Reading
@@ -36,27 +35,9 @@ class ScriptedAdapter(Bare):
         """A run that goes on where the session ended."""
         return (*program, "--resume", session)
 
-    def continue_argv(self, *, program: tuple[str, ...]) -> tuple[str, ...]:
-        """It knows no last session: it starts afresh."""
-        return program
-
-    def headless_argv(
-        self,
-        *,
-        program: tuple[str, ...],
-        prompt: str,
-        session: str | None = None,  # noqa: ARG002
-    ) -> tuple[str, ...]:
-        """The prompt is its last word."""
-        return (*program, prompt)
-
     def session_at_start(self, *, program: tuple[str, ...], session: str) -> str:  # noqa: ARG002
         """Always ours."""
         return session
-
-    def env(self, program: tuple[str, ...]) -> Mapping[str, str]:  # noqa: ARG002
-        """It needs none."""
-        return {}
 
     def interrupt_keys(self) -> tuple[str, ...]:
         """One Escape."""
@@ -70,10 +51,6 @@ class ScriptedAdapter(Bare):
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:
         """The digit of the option of that meaning; None: there is none."""
         return keys_to_choose(prompt, choice)
-
-    def clean_exit(self, code: int | None, signal: int | None) -> bool:
-        """Only /exit and Ctrl-D end with 0."""
-        return code == 0 and signal is None
 
     def save_text(self, name: str) -> str:
         """What is typed to save the work under that name."""
