@@ -571,6 +571,16 @@ def test_a_save_too_quick_to_be_seen_does_not_end_the_failures() -> None:
     assert driver.view.tally.failures == 1
 
 
+@pytest.mark.parametrize("ending", Ending)
+def test_a_call_left_open_is_forgotten_once_it_was_told(ending: Ending) -> None:
+    """Or is in doubt, which is not said again; what was skipped is."""
+    driver = running()
+    driver.tell(RunStarted(run=2, origin=Origin.RESUMED, open=("Bash make",)))
+    driver.finish(Send(run=2, text="You were ended", about="open-call"), ending)
+
+    assert bool(driver.view.run.open) == (ending is Ending.SKIPPED)
+
+
 def test_rows_of_failures_are_counted() -> None:
     """What a person is told about one of them is told once."""
     driver = running()

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 
 import pytest
 
 from koboshi.adapters.claude.story import read_story
+from koboshi.adapters.decode import decode
 from koboshi.adapters.scripted import ScriptedAdapter
 from koboshi.adapters.story import Story
 from koboshi.core.actions import ACTION_KINDS, Escalate, Notify, Refresh, Start, Stop
-from koboshi.core.events import Ending, Origin, Outcome, RunStarted, Severity
+from koboshi.core.events import Ending, Origin, Outcome, RunExited, RunStarted, Severity
 from koboshi.core.settings import Settings
 from koboshi.core.view import evolve
 from koboshi.errors import HostError
 from koboshi.hosts.base import Keystroke, Launch, Place
 from koboshi.performers import PERFORMERS, programs
 from koboshi.scripted.behaviour import Done, Script, Work
+from koboshi.testing.agents import QuickAdapter
 from tests.performers.benches import ASK, Bench
 
 STOP = Stop(run=1, about="refresh1.0")
@@ -272,6 +275,23 @@ def test_in_a_users_pane_the_command_is_typed_into_its_shell() -> None:
     assert bench.sent == ["'scripted --resume s1'", "Enter"]
     assert bench.hands.place is not None
     assert (bench.hands.place.run, bench.hands.place.id) == (2, "%1")
+
+
+@pytest.mark.parametrize("in_doubt", [False, True])
+def test_in_a_users_pane_a_session_that_is_not_found_is_a_run_that_ended(in_doubt: bool) -> None:  # noqa: FBT001
+    """Otherwise the same session would be tried again until the budget is spent."""
+    bench = in_a_pane()
+    bench.hands.adapter = QuickAdapter()
+    bench.agent.lost.add("s1")
+    if in_doubt:
+        bench.agent.start(("scripted", "--resume", "s1"))
+
+    result = bench.settle(RESUME) if in_doubt else bench.perform(RESUME)
+
+    assert result.ending is Ending.DONE
+    assert [type(body) for body in bench.told] == [RunStarted]
+    seen = replace(bench.run(bench.hands.look()).seen, run=2)
+    assert decode(bench.hands.adapter, seen) == RunExited(run=2, lost=True)
 
 
 def test_a_shell_line_that_a_person_began_is_left_alone() -> None:

@@ -790,6 +790,16 @@ def test_unsaved_work_is_told_after_the_refresh_was_called_off() -> None:
     assert [a.key for a in proposed("RFR005", unsaved)] == ["3.unsaved4.escalate"]
 
 
+def test_who_has_a_call_left_open_is_told_of_it_before_it_is_sent_on() -> None:
+    """Sent on, it would make the same call again; also while the telling waits for its turn."""
+    run = replace(RUN, open=("Bash make",))
+
+    assert proposed("IDL001", replace(IDLE_LONG, run=run)) == ()
+    assert proposed("ERR001", replace(FAILED, run=run)) == ()
+    assert proposed("IDL001", IDLE_LONG) != ()
+    assert proposed("ERR001", FAILED) != ()
+
+
 @pytest.mark.parametrize("failures", [6, 60, 6_000])
 @pytest.mark.parametrize("code", ["429", "500", "529", "network"])
 def test_an_outage_is_waited_out_however_long_it_is(code: str, failures: int) -> None:

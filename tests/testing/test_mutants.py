@@ -22,6 +22,7 @@ from koboshi.performers.hands import Glance, Hands, done, skipped
 from koboshi.rules import BUILTIN, refresh, runs
 from koboshi.store import history, journal
 from koboshi.testing import Night, Violation, nights, runtime
+from koboshi.testing.agents import QuickAdapter
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
@@ -217,6 +218,15 @@ def _never_cured(view: View) -> View:
     return evolve(view, tally=evolve(view.tally, cures=0))
 
 
+def _nothing_open(view: View) -> View:
+    return evolve(view, run=evolve(view.run, open=()))
+
+
+def never_lost(patch: Patch) -> None:
+    """What a CLI says of a session that is not there is not heard."""
+    patch.setattr(QuickAdapter, "lost_session", lambda _self, _seen: False)
+
+
 def _out_of_patience(view: View) -> View:
     long = view.tally.failures > view.settings.nudges_max
     return evolve(view, belief=evolve(view.belief, status=Status.UNKNOWN)) if long else view
@@ -318,10 +328,13 @@ MUTANTS = {
     "j durable": Mutant(decisions_not_durable, "not durable", (1,)),
     "k RUN001": Mutant(without("RUN001"), "stuck", (1, 2, 4)),
     "k IDL001": Mutant(without("IDL001"), "stuck", (1, 2, 3)),
+    "k RUN008": Mutant(without("RUN008"), "stuck", (87, 93, 124)),
     "k HNG001": Mutant(without("HNG001"), "stuck", (1, 2, 3)),
     "k TSK002": Mutant(without("TSK002"), "stuck", (1, 2, 3)),
     "m hang": Mutant(hangs_seen_everywhere, "after it moved", (1, 2, 3)),
     "m errors": Mutant(instead("ERR004", _never_cured), "because of errors", (1, 2, 3)),
+    "m open": Mutant(instead("IDL001", _nothing_open), "not told of what was left", (87, 93, 124)),
+    "m lost": Mutant(never_lost, "resumed again that was not found", (5, 77, 107)),
     "m outage": Mutant(instead("ERR001", _out_of_patience), "stuck", (7, 15, 24)),
     "m told": Mutant(instead("ERR006", _another_row), "told of an outage again", (7, 15, 24)),
     "m done": Mutant(instead("RUN001", _never_meant), "", (33, 56, 84, 85)),

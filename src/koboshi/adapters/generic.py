@@ -11,7 +11,6 @@ from .screens import read_gone
 from .text import rows_of
 
 if TYPE_CHECKING:
-
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt
 

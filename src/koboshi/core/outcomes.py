@@ -108,6 +108,9 @@ def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     view = evolve(_at_work(view), said=unseen and ending is Ending.DONE)
     if action.about.startswith("reload"):
         return _told(view, ending)
+    if action.about == "open-call":
+        # Said or in doubt, and looked for: the others may send it on now.
+        view = evolve(view, run=evolve(view.run, open=()))
     if action.about.startswith("probe"):
         return evolve(view, tally=evolve(view.tally, probed=view.tally.turns))
     if action.ordered:

@@ -254,6 +254,13 @@ def _on_line(glance: Glance, command: str) -> bool:
     return line_holds(glance.seen, command)
 
 
+def _refused(action: Start, hands: Hands, glance: Glance) -> bool:
+    """Whether it came up only to say that its session is not there: a run that has ended again."""
+    entered = _ended(glance) and not _on_line(glance, _command(action, hands))
+    resumed = action.origin is Origin.RESUMED
+    return resumed and entered and hands.adapter.lost_session(glance.seen)
+
+
 async def _enter_command(
     action: Start, hands: Hands, place: Place, *, left: tuple[str, ...] = ()
 ) -> Outcome:
@@ -263,7 +270,7 @@ async def _enter_command(
     if not _on_line(await hands.patient_look(), command):
         return failed("the shell's line is not ours alone; not entered")
     await hands.keys(("Enter",))
-    glance = await hands.until(lambda g: not _ended(g), APPEARS)
+    glance = await hands.until(lambda g: not _ended(g) or _refused(action, hands, g), APPEARS)
     if glance is None:
         return failed("the command was typed and the agent did not appear")
     there = replace(place, run=action.run, pid=glance.seen.pid)
@@ -274,7 +281,7 @@ async def settle_start(action: Start, hands: Hands) -> Outcome:
     """A start in doubt: the run is there, or it is not."""
     if hands.place is not None and not hands.place.own:
         glance = await hands.fresh_look()
-        if not _ended(glance):
+        if not _ended(glance) or _refused(action, hands, glance):
             moved = replace(hands.place, run=action.run, pid=glance.seen.pid)
             return _arrived(action, hands, moved, "in doubt; found running")
         if _on_line(glance, _command(action, hands)):

@@ -60,7 +60,7 @@ def turn_failed(view: View, now: Moment) -> Proposal | None:
     Safe. A CLI that is still retrying is `working` and is left alone.
     """
     settings, tally = view.settings, view.tally
-    if not _failed(view) or _wanted(view, now) != RETRY:
+    if not _failed(view) or _wanted(view, now) != RETRY or view.run.open:
         return None
     wait = patience(view)
     if view.age(now) < wait or tally.nudges >= settings.nudges_max:

@@ -35,7 +35,7 @@ def idle_too_long(view: View, now: Moment) -> Proposal | None:
     Safe. Not while it works, asks or is limited, and never over a half-typed line.
     """
     settings, tally = view.settings, view.tally
-    if not _idle(view) or tally.nudges >= settings.nudges_max:
+    if not _idle(view) or tally.nudges >= settings.nudges_max or view.run.open:
         return None
     if min(view.age(now), view.still_for(now)) < settings.idle_after:
         return None

@@ -242,7 +242,8 @@ class Behaviour(Turns):
         if self._known:
             return
         self._known, self.progress, self.done = True, 0, False
-        self.forgot = self.forgot or bool(self.notes)
+        others = (note for note in self.notes.values() if self.session not in note)
+        self.forgot = self.forgot or any(others)
 
     def _compact_and_end(self) -> None:
         self._compacted()

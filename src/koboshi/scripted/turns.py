@@ -299,6 +299,12 @@ class Turns:
         if self.exit is None and self._state != "starting":
             self._print("● ", "  ", text)
 
+    def refuse(self, words: str) -> None:
+        """It does not even begin: it says why, and ends."""
+        self._state = "idle"
+        self._print("● ", "  ", words)
+        self._gone(Exit(code=1))
+
     def kill(self, signal: int, now: float, utc: float) -> None:
         """A signal ends the process; the last frame stays."""
         self.advance(now, utc)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from koboshi.adapters.scripted import ScriptedAdapter
+from koboshi.adapters.story import Story
 from koboshi.scripted.behaviour import Behaviour, Script
 
 if TYPE_CHECKING:
@@ -17,8 +18,15 @@ if TYPE_CHECKING:
 _KEPT_SCREENS = 1024
 
 
+#: What a CLI says of a session that it does not find.
+LOST = "No conversation found with session ID"
+
+
 class QuickAdapter(ScriptedAdapter):
-    """The scripted adapter, which reads a screen once: a night looks at each one ten times."""
+    """The scripted adapter, which reads a screen once: a night looks at each one ten times.
+
+    Its agent also writes down its calls, and says so when it does not find a session.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,6 +45,14 @@ class QuickAdapter(ScriptedAdapter):
             self._read[key] = reading
         return reading
 
+    def story(self, lines: Iterable[bytes]) -> Story:
+        """The calls that are open."""
+        return Story(calls=tuple(line.decode() for line in lines))
+
+    def lost_session(self, seen: ScreenSeen) -> bool:
+        """Whether it said so."""
+        return LOST in seen.text
+
 
 @dataclass(slots=True)
 class Memory:
@@ -44,6 +60,7 @@ class Memory:
 
     progress: int = 0
     context: float = 3.0
+    open: dict[str, str] = field(default_factory=dict)  #: calls without a result: id → what
 
 
 @dataclass(slots=True)
@@ -63,6 +80,8 @@ class ScriptedAgent:
     prompt: str = ""  #: what began its turn
     limited_until: float | None = None  #: the account's, so it outlives a run
     outage: tuple[float, str] | None = None  #: the API's, so it does, too
+    lost: set[str] = field(default_factory=set)  #: sessions that are not found any more
+    dropped: tuple[str, ...] = ()  #: calls that were open when the run before this one ended
 
     def start(self, argv: tuple[str, ...]) -> Behaviour:
         """Start a process as its command line says."""
@@ -71,6 +90,7 @@ class ScriptedAgent:
         session = argv[argv.index("--resume" if resumed else "--session") + 1]
         memory = self.sessions.get(session) if resumed else None
         resumed = memory is not None
+        self.dropped = tuple(memory.open.values()) if memory is not None else ()
         memory = self.sessions.setdefault(session, memory or Memory())
         self.running = Behaviour(
             self.script,
@@ -84,8 +104,22 @@ class ScriptedAgent:
             limited_until=self.limited_until,
             outage=self.outage,
         )
+        if session in self.lost:
+            self.running.refuse(f"{LOST}: {session}")
         self._note()
         return self.running
+
+    def lose(self) -> None:
+        """The session of a run that is over is not there any more, nor is what it noted down."""
+        if self.running is not None:
+            self.lost.add(self.running.session)
+            self.sessions[self.running.session] = Memory()
+            self.notes.clear()
+
+    def transcript(self) -> tuple[bytes, ...]:
+        """What a CLI would have written down of the calls that are open; a resumed one drops it."""
+        memory = self.sessions.get(self.running.session) if self.running is not None else None
+        return tuple(call.encode() for call in memory.open.values()) if memory else ()
 
     def advance(self) -> None:
         """Let time pass for it."""
@@ -130,11 +164,16 @@ class ScriptedAgent:
 
     def _heed(self, payload: dict[str, Any]) -> None:
         """Count what the laws need to know."""
-        event = payload["hook_event_name"]
+        event, calls = payload["hook_event_name"], self.sessions[payload["session_id"]].open
         if event == "PreToolUse":
             self.calls.append(payload["tool_input"]["command"])
+            calls[payload["tool_use_id"]] = payload["tool_input"]["command"]
+        elif event == "PostToolUse":
+            calls.pop(payload["tool_use_id"], None)
         elif event == "UserPromptSubmit":
             self.prompt = payload["prompt"]
+            calls.clear()  # what has no result by now is dropped
+            self.dropped = ()
         elif event == "Stop" and not self.prompt.startswith("/save"):
             self.wells += 1
 

@@ -34,6 +34,7 @@ class Laws:
         self._settings = settings
         self._acknowledged = [float("-inf")]
         self._answered: set[tuple[int, int]] = set()
+        self._refused: set[str] = set()
         self._cured = (-1, -1)
         self._told = (-1, -1, "")
         self.forced = ""  #: a refresh that may end a turn, while it is under way
@@ -113,6 +114,21 @@ class Laws:
         if self._told[:2] == told[:2] and self._told != told:
             raise Violation("told of an outage again, and no turn ended well since")
         self._told = told
+
+    def saying(self, about: str) -> None:
+        """A run that goes on behind an open call hears of it first, and nobody else does."""
+        dropped = self._host.agent.dropped
+        if about.startswith("open-call") and not dropped:
+            raise Violation("told of an open call, and there is none")
+        if about.startswith(("idle", "failed")) and dropped:
+            raise Violation(f"sent on, and not told of what was left open: {dropped}")
+
+    def resuming(self, origin: str, session: str) -> None:
+        """A session that was not found is not gone on with again."""
+        if origin == "resumed" and session in self._refused:
+            raise Violation("a session was resumed again that was not found")
+        if origin == "resumed" and session in self._host.agent.lost:
+            self._refused.add(session)
 
     def _just_begun(self) -> bool:
         """Whether the person's first key came after the look that ours followed."""

@@ -30,6 +30,7 @@ from .runtime import FakeRuntime
 from .watch import Watch
 
 if TYPE_CHECKING:
+    from koboshi.scripted.behaviour import Script
     from koboshi.store.journal import Journal
 
 #: Seconds of the night with faults, and of the morning without.
@@ -52,7 +53,7 @@ class Night:
         self.outside = Outside()
         more = Random(~seed)
         self.settings = draw_settings(random, more)
-        script = draw_rarities(Random(f"rare {seed}"), draw_script(random, more))
+        script = self._with_rarities(draw_script(random, more))
         runtime = self.runtime
         self.agent = ScriptedAgent(script=script, clock=lambda: (runtime.monotonic, runtime.utc))
         faulty = random.random() < 0.8
@@ -84,6 +85,14 @@ class Night:
         self.ended_at = float("inf")  #: when a finished agent was first seen to have ended
         self.still = 1  #: looks' worth of time until the next look
         self.was_still: tuple[object, ...] = ()
+
+    def _with_rarities(self, script: Script) -> Script:
+        """The script, with what befalls few nights: drawn apart, so that the others stay."""
+        rare = Random(f"rare {self.seed}")
+        script = draw_rarities(rare, script)
+        self.dies_asking = rare.random() < 0.2  #: it is killed in the middle of a call
+        self.loses = rare.random() < 0.1  #: the session of a run that crashed is not found
+        return script
 
     # -- the night ------------------------------------------------------------------------------
 
@@ -189,7 +198,7 @@ class Night:
         self.runtime.spawn(live())
 
     def _assemble(self, world: World, journal: Journal) -> Supervisor:
-        return Supervisor(
+        supervisor = Supervisor(
             world=world,
             journal=journal,
             adapter=ADAPTER,
@@ -198,6 +207,8 @@ class Night:
             runtime=self.runtime,
             announce=self._announce,
         )
+        supervisor.hands.transcript = self.agent.transcript
+        return supervisor
 
     def _fall(self) -> None:
         """It was killed: what was not synced is lost, the agent lives on."""
@@ -216,7 +227,20 @@ class Night:
 
     # -- what befalls ---------------------------------------------------------------------------
 
+    def _befall_rarely(self) -> None:
+        """Once in a night, in few nights."""
+        running = self.agent.running
+        if running is None:
+            return
+        if self.dies_asking and running.dialog is not None:
+            self.dies_asking = False
+            self.agent.end(9)
+        if self.loses and running.exit is not None and running.exit.code != 0:
+            self.loses = False
+            self.agent.lose()
+
     def _befall(self) -> None:
+        self._befall_rarely()
         if not self.faulty:
             return
         dice = self.random.random()

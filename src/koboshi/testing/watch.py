@@ -93,6 +93,10 @@ class Watch:
             laws.curing()
         if action.get("about", "").startswith("outage"):
             laws.telling_of_outage(_key(action))
+        if action["kind"] == "send":
+            laws.saying(action["about"])
+        if action["kind"] == "start":
+            laws.resuming(action["origin"], action["session"])
         if action.get("forced"):
             laws.forced = _key(action)
 

@@ -10,7 +10,6 @@ from koboshi.adapters.grammar.answers import keys_to_choose
 from koboshi.adapters.screens import read_screen
 
 if TYPE_CHECKING:
-
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt, Reading
 
