@@ -176,7 +176,7 @@ def login_refused(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
 
 
-@rule("ERR006", "outage-goes-on", Severity.P1)
+@rule("ERR006", "outage-goes-on", Severity.P1, Status.FAILED)
 def outage_goes_on(view: View, now: Moment) -> Proposal | None:
     """Turn after turn ends in an error that passes by itself, for a long time already.
 

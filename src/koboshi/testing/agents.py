@@ -81,6 +81,7 @@ class ScriptedAgent:
     limited_until: float | None = None  #: the account's, so it outlives a run
     outage: tuple[float, str] | None = None  #: the API's, so it does, too
     lost: set[str] = field(default_factory=set)  #: sessions that are not found any more
+    refused: list[str] = field(default_factory=list)  #: those that were asked for all the same
     dropped: tuple[str, ...] = ()  #: calls that were open when the run before this one ended
 
     def start(self, argv: tuple[str, ...]) -> Behaviour:
@@ -105,6 +106,7 @@ class ScriptedAgent:
             outage=self.outage,
         )
         if session in self.lost:
+            self.refused.append(session)
             self.running.refuse(f"{LOST}: {session}")
         self._note()
         return self.running

@@ -34,7 +34,6 @@ class Laws:
         self._settings = settings
         self._acknowledged = [float("-inf")]
         self._answered: set[tuple[int, int]] = set()
-        self._refused: set[str] = set()
         self._cured = (-1, -1)
         self._told = (-1, -1, "")
         self.forced = ""  #: a refresh that may end a turn, while it is under way
@@ -123,13 +122,6 @@ class Laws:
         if about.startswith(("idle", "failed")) and dropped:
             raise Violation(f"sent on, and not told of what was left open: {dropped}")
 
-    def resuming(self, origin: str, session: str) -> None:
-        """A session that was not found is not gone on with again."""
-        if origin == "resumed" and session in self._refused:
-            raise Violation("a session was resumed again that was not found")
-        if origin == "resumed" and session in self._host.agent.lost:
-            self._refused.add(session)
-
     def _just_begun(self) -> bool:
         """Whether the person's first key came after the look that ours followed."""
         return self._host.runtime.monotonic - self._host.person_at <= RACE
@@ -185,7 +177,10 @@ class Laws:
         )
 
     def check_runs(self) -> None:
-        """No window has more restarts than the budget, and nobody worked on without his note."""
+        """No window has more restarts than the budget; what is lost is not gone on with again.
+
+        And nobody worked on without his note.
+        """
         period, most = self._settings.period, self._settings.intensity
         starts = self._host.starts[1:]
         for first, at in enumerate(starts):
@@ -196,6 +191,9 @@ class Laws:
             ]
             if len(window) > most:
                 raise Violation(f"{len(window)} restarts in {period:g} s, budget {most}: {window}")
+        refused = self._host.agent.refused
+        if len(refused) > len(set(refused)):
+            raise Violation("a session was resumed again that was not found")
         running = self._host.agent.running
         if running is not None and running.forgot:
             raise Violation("a fresh run began to work and had not loaded its note")

@@ -95,8 +95,6 @@ class Watch:
             laws.telling_of_outage(_key(action))
         if action["kind"] == "send":
             laws.saying(action["about"])
-        if action["kind"] == "start":
-            laws.resuming(action["origin"], action["session"])
         if action.get("forced"):
             laws.forced = _key(action)
 
