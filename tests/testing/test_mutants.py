@@ -22,7 +22,7 @@ from koboshi.performers.hands import Glance, Hands, done, skipped
 from koboshi.rules import BUILTIN, refresh, runs
 from koboshi.store import history, journal
 from koboshi.testing import Night, Violation, nights, runtime
-from koboshi.testing.agents import QuickAdapter
+from koboshi.testing.agents import QuickAdapter, ScriptedAgent
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
@@ -227,6 +227,15 @@ def never_lost(patch: Patch) -> None:
     patch.setattr(QuickAdapter, "lost_session", lambda _self, _seen: False)
 
 
+def others_not_looked_for(patch: Patch) -> None:
+    """A session is resumed, whoever has it."""
+
+    async def nobody(_self: ScriptedAgent, _session: str) -> tuple[str, ...]:
+        return ()
+
+    patch.setattr(ScriptedAgent, "users", nobody)
+
+
 def _out_of_patience(view: View) -> View:
     long = view.tally.failures > view.settings.nudges_max
     return evolve(view, belief=evolve(view.belief, status=Status.UNKNOWN)) if long else view
@@ -335,6 +344,7 @@ MUTANTS = {
     "m errors": Mutant(instead("ERR004", _never_cured), "because of errors", (1, 2, 3)),
     "m open": Mutant(instead("IDL001", _nothing_open), "not told of what was left", (87, 93, 124)),
     "m lost": Mutant(never_lost, "resumed again that was not found", (5, 77, 107)),
+    "m held": Mutant(others_not_looked_for, "another process had open", (87, 93, 124)),
     "m outage": Mutant(instead("ERR001", _out_of_patience), "stuck", (7, 15, 24)),
     "m told": Mutant(instead("ERR006", _another_row), "told of an outage again", (7, 15, 24)),
     "m done": Mutant(instead("RUN001", _never_meant), "", (33, 56, 84, 85)),

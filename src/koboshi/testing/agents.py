@@ -82,6 +82,8 @@ class ScriptedAgent:
     outage: tuple[float, str] | None = None  #: the API's, so it does, too
     lost: set[str] = field(default_factory=set)  #: sessions that are not found any more
     refused: list[str] = field(default_factory=list)  #: those that were asked for all the same
+    held_until: float = -1.0  #: another process has its session open until then
+    doubled: bool = False  #: it was gone on with meanwhile
     dropped: tuple[str, ...] = ()  #: calls that were open when the run before this one ended
 
     def start(self, argv: tuple[str, ...]) -> Behaviour:
@@ -105,6 +107,7 @@ class ScriptedAgent:
             limited_until=self.limited_until,
             outage=self.outage,
         )
+        self.doubled = self.doubled or (resumed and now < self.held_until)
         if session in self.lost:
             self.refused.append(session)
             self.running.refuse(f"{LOST}: {session}")
@@ -117,6 +120,10 @@ class ScriptedAgent:
             self.lost.add(self.running.session)
             self.sessions[self.running.session] = Memory()
             self.notes.clear()
+
+    async def users(self, session: str) -> tuple[str, ...]:
+        """Who else has that session open."""
+        return (f"scripted {session}",) if self.clock()[0] < self.held_until else ()
 
     def transcript(self) -> tuple[bytes, ...]:
         """What a CLI would have written down of the calls that are open; a resumed one drops it."""

@@ -194,6 +194,8 @@ class Laws:
         refused = self._host.agent.refused
         if len(refused) > len(set(refused)):
             raise Violation("a session was resumed again that was not found")
+        if self._host.agent.doubled:
+            raise Violation("a session was resumed that another process had open")
         running = self._host.agent.running
         if running is not None and running.forgot:
             raise Violation("a fresh run began to work and had not loaded its note")

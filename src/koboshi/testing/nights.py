@@ -92,6 +92,7 @@ class Night:
         script = draw_rarities(rare, script)
         self.dies_asking = rare.random() < 0.2  #: it is killed in the middle of a call
         self.loses = rare.random() < 0.1  #: the session of a run that crashed is not found
+        self.holds = rare.choice((0.0, 0.0, 30.0, 120.0))  #: and another process has it meanwhile
         return script
 
     # -- the night ------------------------------------------------------------------------------
@@ -208,6 +209,7 @@ class Night:
             announce=self._announce,
         )
         supervisor.hands.transcript = self.agent.transcript
+        supervisor.hands.session_users = self.agent.users
         return supervisor
 
     def _fall(self) -> None:
@@ -235,6 +237,7 @@ class Night:
         if self.dies_asking and running.dialog is not None:
             self.dies_asking = False
             self.agent.end(9)
+            self.agent.held_until = self.runtime.monotonic + self.holds
         if self.loses and running.exit is not None and running.exit.code != 0:
             self.loses = False
             self.agent.lose()
