@@ -573,12 +573,12 @@ def test_a_save_too_quick_to_be_seen_does_not_end_the_failures() -> None:
 
 @pytest.mark.parametrize("ending", Ending)
 def test_a_call_left_open_is_forgotten_once_it_was_told(ending: Ending) -> None:
-    """Or is in doubt, which is not said again; what was skipped is."""
+    """What was skipped, or failed and was not submitted, is told again."""
     driver = running()
     driver.tell(RunStarted(run=2, origin=Origin.RESUMED, open=("Bash make",)))
-    driver.finish(Send(run=2, text="You were ended", about="open-call"), ending)
+    driver.finish(Send(run=2, text="You were ended", about="open-call0.0.0"), ending)
 
-    assert bool(driver.view.run.open) == (ending is Ending.SKIPPED)
+    assert bool(driver.view.run.open) == (ending is not Ending.DONE)
 
 
 def test_rows_of_failures_are_counted() -> None:

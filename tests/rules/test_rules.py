@@ -326,7 +326,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             text="You were ended in the middle of a tool call, and are back: run #3.\n"
             "It has no result, and may have run in part or in full: Bash make\n"
             "Look at what it did before you do it again. Then go on with the work.",
-            about="open-call",
+            about="open-call0.0.0",
         ),
         [
             view(),
@@ -796,6 +796,9 @@ def test_who_has_a_call_left_open_is_told_of_it_before_it_is_sent_on() -> None:
 
     assert proposed("IDL001", replace(IDLE_LONG, run=run)) == ()
     assert proposed("ERR001", replace(FAILED, run=run)) == ()
+    assert proposed("LIM002", replace(LIMITED, run=run)) == ()
+    assert proposed("RUN008", replace(LIMITED, run=run)) != ()
+    assert proposed("RUN008", replace(LIMITED, run=run, window=EARLY)) == ()
     assert proposed("IDL001", IDLE_LONG) != ()
     assert proposed("ERR001", FAILED) != ()
 

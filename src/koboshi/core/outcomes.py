@@ -108,8 +108,8 @@ def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     view = evolve(_at_work(view), said=unseen and ending is Ending.DONE)
     if action.about.startswith("reload"):
         return _told(view, ending)
-    if action.about == "open-call":
-        # Said or in doubt, and looked for: the others may send it on now.
+    if action.about.startswith("open-call") and ending is Ending.DONE:
+        # The others may send it on now; what failed was not submitted.
         view = evolve(view, run=evolve(view.run, open=()))
     if action.about.startswith("probe"):
         return evolve(view, tally=evolve(view.tally, probed=view.tally.turns))

@@ -62,6 +62,8 @@ def limit_has_reset(view: View, now: Moment) -> Proposal | None:
     window = _open(view)
     if window is None or window.tries >= view.settings.tries_max or not view.limit_over(now):
         return None
+    if view.run.open:
+        return None  # it is told of that first, and goes on then
     send = Send(
         run=view.run.number,
         text=view.settings.continue_text,

@@ -134,8 +134,8 @@ def run_ended_badly(view: View, now: Moment) -> Proposal | None:
     )
 
 
-@rule("RUN008", "call-left-open", Severity.P1, Status.IDLE, Status.FAILED)
-def call_left_open(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+@rule("RUN008", "call-left-open", Severity.P1, Status.IDLE, Status.FAILED, Status.LIMITED)
+def call_left_open(view: View, now: Moment) -> Proposal | None:
     """The run before crashed in the middle of a tool call, and this one does not know of it.
 
     ## Why
@@ -149,8 +149,12 @@ def call_left_open(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     ## Safety
     Safe. One message per run, at an empty prompt; in doubt it is looked for first.
     """
-    run = view.run
-    if not run.open or run.exit is not None or view.restarting or view.status not in _AT_PROMPT:
+    run, tally = view.run, view.tally
+    if not run.open or run.exit is not None or view.restarting:
+        return None
+    limited = view.status is Status.LIMITED and view.window is not None
+    waiting = limited and view.limit_over(now)
+    if (view.status not in _AT_PROMPT and not waiting) or tally.nudges >= view.settings.nudges_max:
         return None
     calls = "; ".join(run.open)
     still = f"Still running: {'; '.join(run.left)}\n" if run.left else ""
@@ -159,7 +163,8 @@ def call_left_open(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
         f"It has no result, and may have run in part or in full: {calls}\n{still}"
         "Look at what it did before you do it again. Then go on with the work."
     )
-    send = Send(run=run.number, text=text, about="open-call")
+    about = f"open-call{tally.turns}.{tally.settled}.{tally.nudges}"
+    send = Send(run=run.number, text=text, about=about)
     return Proposal(message=f"a tool call was left open: {calls}", actions=(send,))
 
 

@@ -77,6 +77,7 @@ class ScriptedAgent:
     person_draft: str = ""  #: what a person has begun to type and not sent
     calls: list[str] = field(default_factory=list)  #: what its tools were asked to run
     wells: int = 0  #: turns that ended well, but for those that only saved
+    answered: int = 0  #: turns that ended well
     prompt: str = ""  #: what began its turn
     limited_until: float | None = None  #: the account's, so it outlives a run
     outage: tuple[float, str] | None = None  #: the API's, so it does, too
@@ -84,6 +85,8 @@ class ScriptedAgent:
     refused: list[str] = field(default_factory=list)  #: those that were asked for all the same
     held_until: float = -1.0  #: another process has its session open until then
     doubled: bool = False  #: it was gone on with meanwhile
+    left: tuple[str, ...] = ()  #: tools that outlived a crash
+    beside: tuple[str, ...] = ()  #: those that ran on when the next run began
     dropped: tuple[str, ...] = ()  #: calls that were open when the run before this one ended
 
     def start(self, argv: tuple[str, ...]) -> Behaviour:
@@ -107,6 +110,7 @@ class ScriptedAgent:
             limited_until=self.limited_until,
             outage=self.outage,
         )
+        self.beside = self.left
         self.doubled = self.doubled or (resumed and now < self.held_until)
         if session in self.lost:
             self.refused.append(session)
@@ -115,15 +119,18 @@ class ScriptedAgent:
         return self.running
 
     def lose(self) -> None:
-        """The session of a run that is over is not there any more, nor is what it noted down."""
+        """The session of a run that is over is not there any more."""
         if self.running is not None:
             self.lost.add(self.running.session)
             self.sessions[self.running.session] = Memory()
-            self.notes.clear()
 
     async def users(self, session: str) -> tuple[str, ...]:
         """Who else has that session open."""
         return (f"scripted {session}",) if self.clock()[0] < self.held_until else ()
+
+    async def outlived(self, _run: int) -> tuple[str, ...]:
+        """What still runs of those before that run."""
+        return self.left
 
     def transcript(self) -> tuple[bytes, ...]:
         """What a CLI would have written down of the calls that are open; a resumed one drops it."""
@@ -183,8 +190,9 @@ class ScriptedAgent:
             self.prompt = payload["prompt"]
             calls.clear()  # what has no result by now is dropped
             self.dropped = ()
-        elif event == "Stop" and not self.prompt.startswith("/save"):
-            self.wells += 1
+        elif event == "Stop":
+            self.answered += 1
+            self.wells += not self.prompt.startswith("/save")
 
     def _note(self) -> None:
         """Remember what a disk and an observer of the truth would."""

@@ -146,6 +146,8 @@ class FakeHost:
         await self._reach()
         if self._lives(self._terminal(place)):
             self.agent.end(SIGKILL if force else SIGTERM)
+        else:
+            self.agent.left = ()
         self._outside.after()
 
     async def forget(self, place: Place) -> None:

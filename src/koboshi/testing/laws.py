@@ -36,6 +36,7 @@ class Laws:
         self._answered: set[tuple[int, int]] = set()
         self._cured = (-1, -1)
         self._told = (-1, -1, "")
+        self._beside: tuple[str, ...] = ()
         self.forced = ""  #: a refresh that may end a turn, while it is under way
         self.typed = 0
         host.on_type = self.typing
@@ -109,10 +110,14 @@ class Laws:
 
     def telling_of_outage(self, key: str) -> None:
         """A person hears of an outage once, until a turn ends well; what is in doubt, again."""
-        told = (self._host.agent.wells, len(self._acknowledged), key)
+        told = (self._host.agent.answered, len(self._acknowledged), key)
         if self._told[:2] == told[:2] and self._told != told:
             raise Violation("told of an outage again, and no turn ended well since")
         self._told = told
+
+    def telling_of_tools(self) -> None:
+        """A person hears of what outlived a crash."""
+        self._beside = self._host.agent.beside
 
     def saying(self, about: str) -> None:
         """A run that goes on behind an open call hears of it first, and nobody else does."""
@@ -121,6 +126,9 @@ class Laws:
             raise Violation("told of an open call, and there is none")
         if about.startswith(("idle", "failed")) and dropped:
             raise Violation(f"sent on, and not told of what was left open: {dropped}")
+        beside = self._host.agent.beside
+        if beside and beside is not self._beside:
+            raise Violation(f"a message was sent, and nobody was told of what still runs: {beside}")
 
     def _just_begun(self) -> bool:
         """Whether the person's first key came after the look that ours followed."""
@@ -194,6 +202,8 @@ class Laws:
         refused = self._host.agent.refused
         if len(refused) > len(set(refused)):
             raise Violation("a session was resumed again that was not found")
+        if self._host.agent.beside and self._settings.leftovers == "end" and self._host.own:
+            raise Violation("what outlived a crash was to be ended, and runs beside the next run")
         if self._host.agent.doubled:
             raise Violation("a session was resumed that another process had open")
         running = self._host.agent.running

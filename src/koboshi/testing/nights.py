@@ -13,7 +13,7 @@ from koboshi.core.engine import World
 from koboshi.core.events import Context, Order, OrderGiven
 from koboshi.core.observations import HookFired, PersonSeen, TasksSeen
 from koboshi.core.readings import Status
-from koboshi.core.view import View
+from koboshi.core.view import View, evolve
 from koboshi.daemon.recover import reopen, take_over
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.errors import HostError
@@ -93,6 +93,8 @@ class Night:
         self.dies_asking = rare.random() < 0.2  #: it is killed in the middle of a call
         self.loses = rare.random() < 0.1  #: the session of a run that crashed is not found
         self.holds = rare.choice((0.0, 0.0, 30.0, 120.0))  #: and another process has it meanwhile
+        self.leaves = rare.random() < 0.5  #: and its tool goes on
+        self.settings = evolve(self.settings, leftovers=rare.choice(("tell", "end")))
         return script
 
     # -- the night ------------------------------------------------------------------------------
@@ -210,6 +212,7 @@ class Night:
         )
         supervisor.hands.transcript = self.agent.transcript
         supervisor.hands.session_users = self.agent.users
+        supervisor.hands.left_running = self.agent.outlived
         return supervisor
 
     def _fall(self) -> None:
@@ -237,8 +240,10 @@ class Night:
         if self.dies_asking and running.dialog is not None:
             self.dies_asking = False
             self.agent.end(9)
+            self.agent.left = ("4711 make",) if self.leaves else ()
             self.agent.held_until = self.runtime.monotonic + self.holds
-        if self.loses and running.exit is not None and running.exit.code != 0:
+        crashed = running.exit is not None and running.exit.code != 0
+        if self.loses and crashed and not self.agent.notes:
             self.loses = False
             self.agent.lose()
 

@@ -93,6 +93,8 @@ class Watch:
             laws.curing()
         if action.get("about", "").startswith("outage"):
             laws.telling_of_outage(_key(action))
+        if action.get("about", "").endswith(".left"):
+            laws.telling_of_tools()
         if action["kind"] == "send":
             laws.saying(action["about"])
         if action.get("forced"):
