@@ -338,6 +338,7 @@ MUTANTS = {
     "k RUN001": Mutant(without("RUN001"), "stuck", (1, 2, 4)),
     "k IDL001": Mutant(without("IDL001"), "stuck", (1, 2, 3)),
     "k RUN008": Mutant(without("RUN008"), "stuck", (87, 93, 124)),
+    "k RUN009": Mutant(without("RUN009"), "nobody was told of what still runs", (87, 93, 124)),
     "k HNG001": Mutant(without("HNG001"), "stuck", (1, 2, 3)),
     "k TSK002": Mutant(without("TSK002"), "stuck", (1, 2, 3)),
     "m hang": Mutant(hangs_seen_everywhere, "after it moved", (1, 2, 3)),
