@@ -14,7 +14,7 @@ from koboshi.adapters.story import Story
 from koboshi.core.actions import ACTION_KINDS, Escalate, Notify, Refresh, Start, Stop
 from koboshi.core.events import Ending, Origin, Outcome, RunExited, RunStarted, Severity
 from koboshi.core.settings import Settings
-from koboshi.core.view import evolve
+from koboshi.core.view import Exit, Refreshing, Stage, evolve
 from koboshi.errors import HostError
 from koboshi.hosts.base import Keystroke, Launch, Place
 from koboshi.performers import PERFORMERS, programs
@@ -550,6 +550,19 @@ def test_what_outlived_a_crash_is_told_of() -> None:
 
     assert started_after(bench, RESUME).left == ("12 make",)
     assert bench.ended == []
+
+
+@pytest.mark.parametrize("exited", [Exit(signal=9), Exit(code=0, meant=True)])
+def test_what_outlived_a_crash_in_a_refresh_is_told_of(exited: Exit) -> None:
+    """The run that was to load the note crashed; one that was told to end left nothing."""
+    bench = Bench()
+    bench.agent.end(9)
+    refresh = Refreshing(nth=1, why="old", stage=Stage.STARTING, note="note")
+    run = evolve(bench.view.run, exit=exited)
+    bench.view = evolve(bench.view, run=run, refresh=refresh)
+    bench.hands.left_running = answering(("12 make",))
+
+    assert started_after(bench, FRESH).left == (() if exited.meant else ("12 make",))
 
 
 def test_what_outlived_a_crash_is_ended_where_its_owner_wants_that() -> None:

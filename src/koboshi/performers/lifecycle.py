@@ -203,7 +203,10 @@ def _left_open(action: Start, hands: Hands) -> tuple[str, ...]:
 
 async def _left_running(action: Start, hands: Hands, places: Sequence[Place]) -> tuple[str, ...]:
     """What outlived the crash, and still does: its owner may want it ended."""
-    if not _after_crash(action, hands):
+    exit_ = hands.view().run.exit
+    crashed = exit_ is not None and not exit_.meant  # so may a run that a refresh has just begun
+    asked = action.ordered or action.origin is Origin.FIRST
+    if asked or not (crashed or _after_crash(action, hands)):
         return ()
     left = await hands.left_running(action.run)
     if not left or hands.view().settings.leftovers != "end":
