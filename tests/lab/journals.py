@@ -52,8 +52,8 @@ class Record:
         return [each for each in sent if each.about.startswith(about)]
 
     def between(self, first: Status, last: Action) -> set[Status]:
-        """What the agent was from the first time that it was that until this was done."""
-        begin, end = self.entries.index(("is", first)), self.entries.index((Ending.DONE, last))
+        """What the agent was from the first time that it was that until this was decided."""
+        begin, end = self.entries.index(("is", first)), self.entries.index(("admitted", last))
         return {what for _, what in self.entries[begin:end] if isinstance(what, Status)}
 
 
