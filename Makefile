@@ -38,10 +38,10 @@ demo: $(RUNTIME) ## one bad night in at most 90 seconds, in a real tmux
 	@$(BIN)/koboshi demo
 
 .PHONY: test
-test: $(DEV) ## everything CI runs: check, simulation, lanes
+test: $(DEV) ## everything CI runs: check, simulation, lanes, real CLIs
 	@rm -f "$(KOBOSHI_LANE_REPORT)"
 	@scripts/provision tmux git node chromium clis
-	@$(MAKE) --no-print-directory static unit sim lanes
+	@$(MAKE) --no-print-directory static unit sim lanes stages
 	@echo
 	@cat "$(KOBOSHI_LANE_REPORT)"
 	@echo "make test: passed"
@@ -65,7 +65,7 @@ lab: $(DEV) ## what brings the agent CLIs, and then `make stages`
 	@$(MAKE) --no-print-directory stages
 
 .PHONY: stages
-stages: $(DEV) ## real agent CLIs before a scripted model: minutes, not in `make test` yet
+stages: $(DEV) ## real agent CLIs before a scripted model: minutes
 	$(PYTEST) -q -n $(STAGES) --dist worksteal -m stage
 
 .PHONY: lanes

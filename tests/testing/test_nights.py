@@ -6,10 +6,15 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from koboshi.core import engine
+from koboshi.core.events import Moment
+from koboshi.core.rules import Proposal, Rule, evaluate
+from koboshi.core.view import View
 from koboshi.testing import MemoryShelf, Night
 from koboshi.testing.simulate import run_one
 
@@ -30,6 +35,25 @@ def test_nights_are_quiet() -> None:
     for seed in range(1001, 1061):
         night = Night(seed)
         night.run()
+
+
+def test_a_rule_that_is_not_asked_would_have_found_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`during` saves time and changes nothing."""
+    skipped = 0
+
+    def asked(rules: tuple[Rule, ...], view: View, now: Moment) -> Iterator[tuple[Rule, Proposal]]:
+        nonlocal skipped
+        for each in rules:
+            if each.during and view.status not in each.during:
+                skipped += 1
+                assert each.check(view, now) is None, (each.code, view.status)
+        return evaluate(rules, view, now)
+
+    monkeypatch.setattr(engine, "evaluate", asked)
+    for seed in range(1001, 1016):
+        Night(seed).run()
+
+    assert skipped > 0
 
 
 @pytest.mark.parametrize("seed", SAMPLE)

@@ -8,6 +8,7 @@ from which `koboshi rules CODE` and the documentation are made.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from .events import Severity
 if TYPE_CHECKING:
     from .actions import Action
     from .events import Moment
+    from .readings import Status
     from .view import View
 
 
@@ -44,15 +46,19 @@ class Finding:
 Check = Callable[["View", "Moment"], Proposal | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rule:
-    """A check with its code (never reused), its name (the thing found) and its page."""
+    """A check with its code (never reused), its name (the thing found) and its page.
+
+    In a status that `during` does not name it finds nothing, and is not asked; empty: any status.
+    """
 
     code: str
     name: str
     severity: Severity
     check: Check
     page: str
+    during: tuple[Status, ...] = ()
 
     def finding(self, proposal: Proposal, health: tuple[str, ...] = ()) -> Finding:
         """The proposal in this rule's name; what ails the agent is part of what was seen."""
@@ -62,19 +68,25 @@ class Rule:
         )
 
 
-def rule(code: str, name: str, severity: Severity) -> Callable[[Check], Rule]:
-    """Make a rule of a check function."""
+def rule(code: str, name: str, severity: Severity, *during: Status) -> Callable[[Check], Rule]:
+    """Make a rule of a check function; `during` are the statuses in which it can find anything."""
 
     def wrap(check: Check) -> Rule:
         page = inspect.cleandoc(check.__doc__ or "")
-        return Rule(code=code, name=name, severity=severity, check=check, page=page)
+        return Rule(code=code, name=name, severity=severity, check=check, page=page, during=during)
 
     return wrap
 
 
+@functools.lru_cache(maxsize=64)
+def _asked(rules: tuple[Rule, ...], status: Status) -> tuple[Rule, ...]:
+    """Those that can find anything then: every event asks, and most rules wait for one status."""
+    return tuple(each for each in rules if not each.during or status in each.during)
+
+
 def evaluate(rules: tuple[Rule, ...], view: View, now: Moment) -> Iterator[tuple[Rule, Proposal]]:
     """What all rules say, in the order of the rules."""
-    for each in rules:
+    for each in _asked(rules, view.status):
         proposal = each.check(view, now)
         if proposal is not None:
             yield each, proposal

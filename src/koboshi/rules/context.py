@@ -57,7 +57,7 @@ def context_nearly_full(view: View, now: Moment) -> Proposal | None:  # noqa: AR
     )
 
 
-@rule("CTX002", "context-filling-up", Severity.P2)
+@rule("CTX002", "context-filling-up", Severity.P2, Status.WORKING, Status.IDLE)
 def context_filling_up(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """The context window fills up, and a refresh is near.
 

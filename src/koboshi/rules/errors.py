@@ -59,7 +59,7 @@ def _cures(view: View, now: Moment) -> tuple[Action, ...]:
     return refresh_for(view, f"error {_code(view)}", back=wanted == RESTART, cure=True)
 
 
-@rule("ERR001", "turn-failed", Severity.P1)
+@rule("ERR001", "turn-failed", Severity.P1, Status.FAILED)
 def turn_failed(view: View, now: Moment) -> Proposal | None:
     """The turn ended in an API error and the agent sits at its prompt.
 
@@ -90,7 +90,7 @@ def turn_failed(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=message, actions=(send,), evidence=view.belief.evidence)
 
 
-@rule("ERR002", "failing-again-and-again", Severity.P0)
+@rule("ERR002", "failing-again-and-again", Severity.P0, Status.FAILED)
 def failing_again_and_again(view: View, now: Moment) -> Proposal | None:
     """Turn after turn ends in an error, and what koboshi can do about it was done.
 
@@ -119,7 +119,7 @@ def failing_again_and_again(view: View, now: Moment) -> Proposal | None:
     )
 
 
-@rule("ERR003", "request-refused", Severity.P1)
+@rule("ERR003", "request-refused", Severity.P1, Status.FAILED)
 def request_refused(view: View, now: Moment) -> Proposal | None:
     """The API refuses what this task asks of it, again and again.
 
@@ -148,7 +148,7 @@ def request_refused(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=message, actions=(send,), evidence=view.belief.evidence)
 
 
-@rule("ERR004", "run-broken-by-errors", Severity.P1)
+@rule("ERR004", "run-broken-by-errors", Severity.P1, Status.FAILED)
 def run_broken_by_errors(view: View, now: Moment) -> Proposal | None:
     """This run cannot go on: its login is refused, or its context does not fit any more.
 
@@ -171,7 +171,7 @@ def run_broken_by_errors(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=message, actions=actions, evidence=view.belief.evidence)
 
 
-@rule("ERR005", "login-refused", Severity.P0)
+@rule("ERR005", "login-refused", Severity.P0, Status.FAILED)
 def login_refused(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """The API does not accept the agent's login.
 

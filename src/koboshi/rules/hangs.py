@@ -50,7 +50,7 @@ def _why_not(view: View) -> str:
     return ""
 
 
-@rule("HNG001", "turn-without-progress", Severity.P1)
+@rule("HNG001", "turn-without-progress", Severity.P1, Status.WORKING)
 def turn_without_progress(view: View, now: Moment) -> Proposal | None:
     """A turn runs, and nothing has been seen of its work for a long time.
 
@@ -73,7 +73,7 @@ def turn_without_progress(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=message, actions=(stop,), evidence=view.belief.evidence)
 
 
-@rule("HNG002", "turn-seems-stuck", Severity.P1)
+@rule("HNG002", "turn-seems-stuck", Severity.P1, Status.WORKING)
 def turn_seems_stuck(view: View, now: Moment) -> Proposal | None:
     """A turn shows no progress, and koboshi cannot know whether it hangs.
 
@@ -96,7 +96,7 @@ def turn_seems_stuck(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=text, actions=(escalation,), evidence=view.belief.evidence)
 
 
-@rule("HNG003", "turn-was-interrupted", Severity.P1)
+@rule("HNG003", "turn-was-interrupted", Severity.P1, Status.IDLE, Status.FAILED)
 def turn_was_interrupted(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """A turn was interrupted by koboshi, and the agent sits at its prompt.
 

@@ -21,7 +21,7 @@ def _idle(view: View) -> bool:
     return view.status is Status.IDLE and not view.restarting
 
 
-@rule("IDL001", "idle-too-long", Severity.P1)
+@rule("IDL001", "idle-too-long", Severity.P1, Status.IDLE)
 def idle_too_long(view: View, now: Moment) -> Proposal | None:
     """The agent sits at its prompt and nothing has changed for a long time.
 
@@ -48,7 +48,7 @@ def idle_too_long(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=message, actions=(send,), evidence=view.belief.evidence)
 
 
-@rule("IDL002", "nudge-without-effect", Severity.P1)
+@rule("IDL002", "nudge-without-effect", Severity.P1, Status.IDLE)
 def nudge_without_effect(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """Messages were sent and the agent did not begin to work.
 
@@ -69,7 +69,7 @@ def nudge_without_effect(view: View, now: Moment) -> Proposal | None:  # noqa: A
     return Proposal(message=text, actions=(Escalate(about=about, text=text),))
 
 
-@rule("IDL003", "half-typed-line-left", Severity.P1)
+@rule("IDL003", "half-typed-line-left", Severity.P1, Status.IDLE, Status.FAILED, Status.LIMITED)
 def half_typed_line_left(view: View, now: Moment) -> Proposal | None:
     """A half-typed line has stood in the box for a long time and nothing moves.
 

@@ -20,7 +20,7 @@ def _open(view: View) -> Window | None:
     return view.window if view.status is Status.LIMITED and not view.restarting else None
 
 
-@rule("LIM001", "limit-reached", Severity.P1)
+@rule("LIM001", "limit-reached", Severity.P1, Status.LIMITED)
 def limit_reached(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """A usage limit ended the turn.
 
@@ -44,7 +44,7 @@ def limit_reached(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
 
 
-@rule("LIM002", "limit-has-reset", Severity.P1)
+@rule("LIM002", "limit-has-reset", Severity.P1, Status.LIMITED)
 def limit_has_reset(view: View, now: Moment) -> Proposal | None:
     """The usage limit has reset and the agent still waits.
 
@@ -100,7 +100,7 @@ def limit_menu_open(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     )
 
 
-@rule("LIM003", "limit-outlived", Severity.P1)
+@rule("LIM003", "limit-outlived", Severity.P1, Status.LIMITED)
 def limit_outlived(view: View, now: Moment) -> Proposal | None:
     """The usage limit should be over and the agent does not go on.
 

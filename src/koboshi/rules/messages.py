@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from koboshi.core.view import View
 
 
-@rule("MSG001", "message-waiting", Severity.P2)
+@rule("MSG001", "message-waiting", Severity.P2, Status.IDLE, Status.WORKING)
 def message_waiting(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """A person's message has not been typed yet.
 

@@ -37,7 +37,7 @@ def _waits(question: Question) -> bool:
     return prompt.kind is PromptKind.LIMIT and prompt.index_of(Meaning.WAIT) is not None
 
 
-@rule("PRM001", "question-open-to-policy", Severity.P1)
+@rule("PRM001", "question-open-to-policy", Severity.P1, Status.ASKING)
 def question_open_to_policy(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """The agent asks something that its owner has allowed beforehand.
 
@@ -66,7 +66,7 @@ def question_open_to_policy(view: View, now: Moment) -> Proposal | None:  # noqa
     return Proposal(message=message, actions=(answer,), evidence=view.belief.evidence)
 
 
-@rule("PRM002", "question-waits-for-person", Severity.P1)
+@rule("PRM002", "question-waits-for-person", Severity.P1, Status.ASKING)
 def question_waits_for_person(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """The agent asks something that only a person may answer.
 

@@ -38,7 +38,7 @@ def _name(view: View, now: Moment) -> str:
     return f"ckpt-{stamp}-r{view.run.number}"
 
 
-@rule("RFR006", "session-left-behind", Severity.P0)
+@rule("RFR006", "session-left-behind", Severity.P0, Status.GONE)
 def session_left_behind(view: View, now: Moment) -> Proposal | None:
     """The run crashed, and its session is full or cannot be found.
 
@@ -63,7 +63,7 @@ def session_left_behind(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=f"run {view.run.number} is gone: {why}", actions=(begin,))
 
 
-@rule("RFR001", "work-not-saved", Severity.P1)
+@rule("RFR001", "work-not-saved", Severity.P1, Status.IDLE, Status.FAILED)
 def work_not_saved(view: View, now: Moment) -> Proposal | None:
     """A refresh has begun and the work is not saved yet.
 
@@ -109,7 +109,7 @@ def old_run_still_up(view: View, now: Moment) -> Proposal | None:  # noqa: ARG00
     return Proposal(message=f"refresh ({refresh.why}): saved as {refresh.note}", actions=(stop,))
 
 
-@rule("RFR003", "new-run-missing", Severity.P1)
+@rule("RFR003", "new-run-missing", Severity.P1, Status.GONE)
 def new_run_missing(view: View, now: Moment) -> Proposal | None:
     """The old run has ended and the new one is not there.
 
@@ -136,7 +136,7 @@ def new_run_missing(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=f"refresh ({refresh.why}): the old run ended", actions=(start,))
 
 
-@rule("RFR004", "note-not-loaded", Severity.P1)
+@rule("RFR004", "note-not-loaded", Severity.P1, Status.IDLE, Status.FAILED, Status.LIMITED)
 def note_not_loaded(view: View, now: Moment) -> Proposal | None:
     """The new run is up and does not know yet what the old one did.
 

@@ -102,7 +102,7 @@ def run_unwanted(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     return Proposal(message="a person said stop", actions=(stop,))
 
 
-@rule("RUN001", "run-ended-badly", Severity.P0)
+@rule("RUN001", "run-ended-badly", Severity.P0, Status.GONE)
 def run_ended_badly(view: View, now: Moment) -> Proposal | None:
     """The process ended and nobody meant it to.
 
@@ -134,7 +134,7 @@ def run_ended_badly(view: View, now: Moment) -> Proposal | None:
     )
 
 
-@rule("RUN008", "call-left-open", Severity.P1)
+@rule("RUN008", "call-left-open", Severity.P1, Status.IDLE, Status.FAILED)
 def call_left_open(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """The run before crashed in the middle of a tool call, and this one does not know of it.
 
@@ -185,7 +185,7 @@ def tools_outlived_crash(view: View, now: Moment) -> Proposal | None:  # noqa: A
     return Proposal(message=text, actions=(note,))
 
 
-@rule("RUN002", "restart-budget-spent", Severity.P0)
+@rule("RUN002", "restart-budget-spent", Severity.P0, Status.GONE)
 def restart_budget_spent(view: View, now: Moment) -> Proposal | None:
     """The agent is down and the restart budget is used up.
 
@@ -212,7 +212,7 @@ def restart_budget_spent(view: View, now: Moment) -> Proposal | None:
     )
 
 
-@rule("RUN003", "run-ended-as-meant", Severity.P2)
+@rule("RUN003", "run-ended-as-meant", Severity.P2, Status.GONE)
 def run_ended_as_meant(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """The process ended because somebody wanted it to.
 
@@ -240,7 +240,7 @@ def run_ended_as_meant(view: View, now: Moment) -> Proposal | None:  # noqa: ARG
     return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
 
 
-@rule("RUN004", "status-unknown", Severity.P1)
+@rule("RUN004", "status-unknown", Severity.P1, Status.UNKNOWN)
 def status_unknown(view: View, now: Moment) -> Proposal | None:
     """For some time now the evidence has not said what the agent is doing.
 
@@ -264,7 +264,7 @@ def status_unknown(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
 
 
-@rule("RUN006", "start-held-up", Severity.P0)
+@rule("RUN006", "start-held-up", Severity.P0, Status.GONE)
 def start_held_up(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """The agent is down and something keeps it from being started.
 

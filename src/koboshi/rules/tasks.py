@@ -67,7 +67,7 @@ def _note(view: View, about: str, now: Moment) -> Checkpoint:
     )
 
 
-@rule("SAV001", "note-too-old", Severity.P2)
+@rule("SAV001", "note-too-old", Severity.P2, Status.IDLE)
 def note_too_old(view: View, now: Moment) -> Proposal | None:
     """Something was done, and it was long not noted down.
 
@@ -94,7 +94,7 @@ def note_too_old(view: View, now: Moment) -> Proposal | None:
     )
 
 
-@rule("TSK001", "finished-work-not-saved", Severity.P2)
+@rule("TSK001", "finished-work-not-saved", Severity.P2, Status.IDLE)
 def finished_work_not_saved(view: View, now: Moment) -> Proposal | None:
     """All tasks are done and the last of it is not noted down.
 
@@ -116,7 +116,7 @@ def finished_work_not_saved(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=text, actions=(Escalate(about=about, text=text),))
 
 
-@rule("TSK002", "finished-run-still-up", Severity.P2)
+@rule("TSK002", "finished-run-still-up", Severity.P2, Status.IDLE)
 def finished_run_still_up(view: View, now: Moment) -> Proposal | None:
     """All tasks are done and noted down, and the agent is still there.
 
@@ -140,7 +140,7 @@ def finished_run_still_up(view: View, now: Moment) -> Proposal | None:
     return Proposal(message="all tasks are done, and noted down", actions=(stop,))
 
 
-@rule("TSK003", "all-tasks-done", Severity.P1)
+@rule("TSK003", "all-tasks-done", Severity.P1, Status.GONE)
 def all_tasks_done(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """All tasks are done and the agent has ended.
 
