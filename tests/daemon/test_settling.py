@@ -136,6 +136,7 @@ def test_watch_reads_the_plain_names(koboshi: Trial, monkeypatch: pytest.MonkeyP
         facts = json.loads(koboshi.say("config", "a", "--json"))
         found = {each["key"]: (each["value"], each["from"]) for each in facts["values"]}
         assert found["idle_after"] == (123.0, "IDLE_SECS")
-        assert found["on_error"] == ({"429": "retry"}, "ON_ERR_429_ACTION")
+        put = {**dict(Settings().on_error), "429": "retry"}
+        assert found["on_error"] == (put, "ON_ERR_429_ACTION")
     finally:
         subprocess.run([*tmux, "kill-server"], check=False)
