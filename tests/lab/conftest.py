@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
 from tests.conftest import AgentCli, need
-from tests.lab.homes import Room, furnish
+from tests.lab.homes import Home, Room, furnish
 from tests.lab.leftovers import LEFT
+from tests.lab.lodges import Lodge
 from tests.lab.model.server import Model
 from tests.lab.parts import CLAUDE, CODEX, GEMINI, OPENCODE, PARTS, Part
 from tests.lab.speech import SPEECHES, Line, Speech
@@ -49,6 +50,19 @@ def model() -> Iterator[Model]:
         yield running
 
 
+def furnished(
+    part: Part, room: Mapping[str, Any], model: Model, agent_cli: AgentCli, folder: Path
+) -> Home:
+    """The home of that CLI, or the test is skipped with the reason."""
+    need("tmux")
+    program = agent_cli(part.cli, part.version)
+    path = os.pathsep.join([str(need("node").parent), "/usr/bin", "/bin"])
+    wanted = {**part.room, **room}
+    return furnish(
+        part.cli, Room(folder=folder, program=program, path=path, url=model.url, **wanted)
+    )
+
+
 class Stages(Protocol):
     """Makes stages."""
 
@@ -62,14 +76,39 @@ def stages(model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iterator[Stages
     with contextlib.ExitStack() as after:
 
         def made(part: Part, **room: Any) -> Stage:  # noqa: ANN401
-            need("tmux")
-            program = agent_cli(part.cli, part.version)
-            path = os.pathsep.join([str(need("node").parent), "/usr/bin", "/bin"])
-            wanted = {**part.room, **room}
-            furnished = Room(folder=tmp_path, program=program, path=path, url=model.url, **wanted)
-            stage = Stage(furnish(part.cli, furnished), model)
+            stage = Stage(furnished(part, room, model, agent_cli, tmp_path), model)
             after.callback(stage.close)
             return stage
+
+        yield made
+
+
+class Lodges(Protocol):
+    """Makes lodges."""
+
+    def __call__(
+        self,
+        part: Part,
+        settings: Mapping[str, str] | None = None,
+        **room: Any,  # noqa: ANN401
+    ) -> Lodge:
+        """A koboshi with these settings for that CLI; `room` as for a stage."""
+
+
+@pytest.fixture
+def lodges(model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iterator[Lodges]:
+    """A koboshi for a CLI; all gone when the test is over."""
+    with contextlib.ExitStack() as after:
+
+        def made(
+            part: Part,
+            settings: Mapping[str, str] | None = None,
+            **room: Any,  # noqa: ANN401
+        ) -> Lodge:
+            home = furnished(part, room, model, agent_cli, tmp_path)
+            lodge = Lodge(home, model, settings)
+            after.callback(lodge.end)
+            return lodge
 
         yield made
 

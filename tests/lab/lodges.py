@@ -11,7 +11,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,9 @@ PATIENCE = 90.0
 class Lodge(Trial):
     """One koboshi and one CLI."""
 
-    def __init__(self, home: Home, model: Model) -> None:
+    def __init__(self, home: Home, model: Model, settings: Mapping[str, str] | None = None) -> None:
         super().__init__(home.folder)
+        self.settings = dict(settings or {})  #: variables for koboshi alone
         self.home = home
         self.model = model
         self.seen: list[str] = []  #: statuses in the order in which `until` met them
@@ -40,7 +41,7 @@ class Lodge(Trial):
     @property
     def environment(self) -> dict[str, str]:
         """Nothing of the machine's."""
-        return {**self.home.env, "KOBOSHI_STATE": str(self.state)}
+        return {**self.home.env, "KOBOSHI_STATE": str(self.state), **self.settings}
 
     def run(self, *args: str) -> dict[str, Any]:
         """`koboshi run` of the CLI as `a`, until it stands at its prompt."""

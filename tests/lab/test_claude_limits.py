@@ -9,33 +9,21 @@ import pytest
 
 from koboshi.core.readings import Limit, Meaning, PromptKind, Status
 from tests.lab.conftest import Staged, Stages
+from tests.lab.limits import LOGIN, used_up
 from tests.lab.model.server import Model
-from tests.lab.model.turns import EVER, Turn, refuse, say
+from tests.lab.model.turns import say
 from tests.lab.parts import CLAUDE, Part
 from tests.lab.stage import Stage
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
 HOUR = 3600
-#: A subscription instead of a key, in name only.
-LOGIN = {"ANTHROPIC_API_KEY": "", "CLAUDE_CODE_OAUTH_TOKEN": "dummy-oauth-token"}
 OLD, NEW = CLAUDE
 
 
 def in_hours(hours: int) -> int:
     """A full hour from now: the screen shows no seconds."""
     return (int(time.time()) // HOUR + hours) * HOUR
-
-
-def used_up(claim: str, resets: int) -> Turn:
-    """The answer to a subscription that is used up."""
-    return refuse(
-        429,
-        times=EVER,
-        anthropic_ratelimit_unified_status="rejected",
-        anthropic_ratelimit_unified_reset=str(resets),
-        anthropic_ratelimit_unified_representative_claim=claim,
-    )
 
 
 def hit(stage: Stage, claim: str, resets: int) -> None:

@@ -8,12 +8,12 @@ import pytest
 
 from koboshi.core.readings import ApiError, Limit, Meaning, PromptKind, Status
 from tests.lab.conftest import Staged
+from tests.lab.limits import codex_error, codex_used_up
 from tests.lab.model.server import Model
 from tests.lab.model.turns import (
     EVER,
     Break,
     Hang,
-    Refuse,
     Say,
     Turn,
     Usage,
@@ -41,12 +41,6 @@ apply_patch <<'EOF'
 *** End Patch
 EOF
 """
-
-
-def error(status: int, kind: str, **rest: object) -> Turn:
-    """An error answer with a type that Codex looks at."""
-    body = {"error": {"type": kind, "code": kind, "message": "scripted trouble", **rest}}
-    return Turn(trouble=Refuse(status=status, body=body), times=EVER)
 
 
 # --- questions -----------------------------------------------------------------------------------
@@ -138,8 +132,8 @@ def test_an_error_that_ends_the_turn_leaves_it_failed(codex: Staged) -> None:
         "401": refuse(401, times=EVER),
         "429": refuse(429, times=EVER),
         "500": refuse(500, times=EVER),
-        "context": error(400, "context_length_exceeded"),
-        "quota": error(429, "insufficient_quota"),
+        "context": codex_error(400, "context_length_exceeded"),
+        "quota": codex_error(429, "insufficient_quota"),
         "overloaded": Turn(trouble=overloaded, times=EVER),
         "network": drop("One two three", after=2, reset=True, times=EVER),
     }
@@ -175,7 +169,7 @@ def test_a_usage_limit_says_when_it_resets(codex: Staged, model: Model, hours: i
     resets = (int(time.time()) // 3600 + hours) * 3600
     stage = codex()
     stage.start()
-    model.expect(error(429, "usage_limit_reached", plan_type="plus", resets_at=resets))
+    model.expect(codex_used_up(resets))
     stage.say("Try.")
     look = stage.wait_status(Status.LIMITED, never=[Status.IDLE])
 

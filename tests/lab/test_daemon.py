@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import shlex
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.conftest import AgentCli, need
-from tests.lab.homes import Room, furnish
+from tests.lab.conftest import Lodges
 from tests.lab.leftovers import LEFT, PAUSE
 from tests.lab.lodges import PATIENCE, Lodge, cmdline
 from tests.lab.model.server import Model
@@ -24,28 +20,9 @@ from tests.lab.parts import CLAUDE, CODEX, GEMINI, OPENCODE, Part
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
-Lodges = Callable[[Part], Lodge]
-
 ODD = """-n 'one' "two"; rm -rf $HOME `x` \\ -- grüße 日本語"""
 LINES = "first line\n\n  second 'line'; -x\nthird 三行目"
 LONG = " ".join(f"word{n}" for n in range(430))
-
-
-@pytest.fixture
-def lodges(model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iterator[Lodges]:
-    """A koboshi for a CLI; all gone when the test is over."""
-    with contextlib.ExitStack() as after:
-
-        def made(part: Part) -> Lodge:
-            need("tmux")
-            program = agent_cli(part.cli, part.version)
-            path = os.pathsep.join([str(need("node").parent), "/usr/bin", "/bin"])
-            room = Room(folder=tmp_path, program=program, path=path, url=model.url, **part.room)
-            lodge = Lodge(furnish(part.cli, room), model)
-            after.callback(lodge.end)
-            return lodge
-
-        yield made
 
 
 @pytest.fixture

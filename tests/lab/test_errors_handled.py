@@ -21,6 +21,7 @@ from koboshi.daemon.solo import Post, watch_over
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.performers import Program
 from tests.lab.conftest import Stages
+from tests.lab.journals import saved_before_each_restart
 from tests.lab.model.server import Model
 from tests.lab.model.turns import EVER, refuse, say, stall
 from tests.lab.parts import CLAUDE, Part
@@ -52,6 +53,7 @@ class Watched:
     done: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     view: View | None = None
+    saved: int = 0  #: runs that koboshi ended, all of them saved before
 
     def listen(self, event: Event, _: tuple[Decision, ...], world: World) -> None:
         """Keep what came out."""
@@ -88,6 +90,7 @@ def watch(stage: Stage, settings: Settings, over: Callable[[View], bool]) -> Wat
             return (not busy and over(view)) or time.monotonic() > deadline
 
         stage.run(watch_over(post, stage.host, enough=enough, listen=watched.listen))
+        watched.saved = saved_before_each_restart(Path(state), "a1")
     assert watched.view is not None
     assert over(watched.view), (watched.done, watched.told, watched.view.belief)
     return watched
@@ -173,6 +176,7 @@ def test_a_refused_login_is_told_and_gets_one_restart(stage: Stage, model: Model
     watched = watch(stage, QUICK, over)
 
     assert (watched.done.count("refresh"), watched.done.count("start")) == (1, 2), watched.done
+    assert watched.saved == 1
     assert any("its login was refused (401); log in again" in text for text in watched.told)
     assert any("times in a row (401)" in text for text in watched.told)
 
@@ -195,6 +199,7 @@ def test_a_stream_that_stops_is_interrupted_and_the_run_refreshed(
 
     acts = [kind for kind in watched.done if kind != "send"]
     assert acts == ["start", "interrupt", "refresh", "checkpoint", "stop", "start", "load"]
+    assert watched.saved == 1
 
 
 def test_an_agent_whose_tasks_are_done_is_ended_and_stays_down(stage: Stage, model: Model) -> None:
@@ -215,4 +220,5 @@ def test_an_agent_whose_tasks_are_done_is_ended_and_stays_down(stage: Stage, mod
     watched = watch(stage, settings, over)
 
     assert watched.done == ["start", "send", "checkpoint", "stop"]
+    assert watched.saved == 1
     assert watched.told == ["a1: all 2 tasks are done; it has ended"]

@@ -64,20 +64,11 @@ _NOTE = re.compile(r"only \[\[(\d{5})")
 _LOAD = re.compile(r"the number (\d{5}) between")
 
 
-class Tried(Lodge):
-    """A lodge whose agent is wound up for a short night."""
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """With the settings of the trial."""
-        return {**super().environment, **SETTINGS}
-
-
 @dataclass(slots=True, kw_only=True)
 class Case:
     """One task and what became of it."""
 
-    lodge: Tried
+    lodge: Lodge
     model: Model
     dice: random.Random
     kills: Counter[str] = field(default_factory=Counter)
@@ -206,7 +197,7 @@ def test_a_task_is_finished_whatever_is_killed(agent_cli: AgentCli, tmp_path: Pa
         program = agent_cli(part.cli, part.version)
         with Model() as model:
             room = Room(folder=folder, program=program, path=path, url=model.url, **part.room)
-            lodge = Tried(furnish(part.cli, room), model)
+            lodge = Lodge(furnish(part.cli, room), model, SETTINGS)
             case = Case(lodge=lodge, model=model, dice=dice)
             try:
                 finished.append(case.play())

@@ -28,6 +28,7 @@ from koboshi.daemon.solo import Post, watch_over
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.performers import Program
 from tests.lab.conftest import Stages
+from tests.lab.journals import saved_before_each_restart
 from tests.lab.model.server import Model
 from tests.lab.model.turns import Usage, say
 from tests.lab.parts import CLAUDE, CODEX, Part
@@ -152,6 +153,7 @@ def refreshed(stage: Stage, part: Part, settings: Settings) -> tuple[list[Body],
             bodies.append(event.body)
 
         stage.run(watch_over(post, stage.host, enough=enough, listen=listen))
+        assert saved_before_each_restart(Path(state), "a1") == 1
         notes = Path(state) / "agents" / "a1" / "notes"
         if settings.save_text:
             return bodies, (notes / "a1-LAST").read_text().strip()

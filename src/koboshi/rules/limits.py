@@ -49,7 +49,8 @@ def limit_has_reset(view: View, now: Moment) -> Proposal | None:
     """The usage limit has reset and the agent still waits.
 
     ## Why
-    No CLI goes on by itself: the night ends at the limit unless somebody types "continue".
+    Hardly any CLI goes on by itself: the night ends at the limit unless somebody types "continue".
+    Claude Code 2.1.325 does after some limits, a minute late; who is first keeps the other quiet.
 
     ## Example
     Limit hit at 02:10, resets 05:00: a few seconds later `continue` goes in, once. Agents that
