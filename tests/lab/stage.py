@@ -156,13 +156,23 @@ class Stage:
         return self._loop.run(self._wait(wanted, seconds, what))
 
     def wait_status(
-        self, status: Status, seconds: float = PATIENCE, *, never: Collection[Status] = ()
+        self,
+        status: Status,
+        seconds: float = PATIENCE,
+        *,
+        never: Collection[Status] = (),
+        lull: float = 0.0,
     ) -> Look:
-        """Look until koboshi says that status; fails at once when it says one of `never`."""
+        """Look until koboshi says that status; fails when it says one of `never` beyond a lull."""
+        since: list[float] = []
 
         def wanted(look: Look) -> bool:
             if look.reading.status in never:
-                self._fail(look, f"never {look.reading.status.value}")
+                since.append(time.monotonic())
+                if since[-1] - since[0] >= lull:
+                    self._fail(look, f"never {look.reading.status.value}")
+            else:
+                since.clear()
             return look.reading.status is status
 
         return self.wait(wanted, f"status {status.value}", seconds)
@@ -317,14 +327,20 @@ class Stage:
         self._loop.run(self._host.type(self._place, strokes))
 
 
-def failures(stage: Stage, troubles: Mapping[str, Turn]) -> dict[str, ApiError | None]:
-    """Let each of these happen in one session: what is read when the turn has failed."""
+def failures(
+    stage: Stage, troubles: Mapping[str, Turn], *, lull: float = 0.0
+) -> dict[str, ApiError | None]:
+    """Let each of these happen in one session: what is read when the turn has failed.
+
+    It never reads idle before that, but for a lull: Codex takes its spinner away and draws the
+    error in the next frame.
+    """
     read = {}
     for name, turn in troubles.items():
         stage.model.forget()
         stage.model.expect(turn)
         stage.say(f"Try {name}.")
-        failed = stage.wait_status(Status.FAILED, never=[Status.IDLE])
+        failed = stage.wait_status(Status.FAILED, never=[Status.IDLE], lull=lull)
         read[name] = failed.reading.error
     return read
 

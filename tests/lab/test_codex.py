@@ -138,7 +138,7 @@ def test_an_error_that_ends_the_turn_leaves_it_failed(codex: Staged) -> None:
         "network": drop("One two three", after=2, reset=True, times=EVER),
     }
 
-    assert failures(stage, troubles) == {code: ApiError(code=code) for code in troubles}
+    assert failures(stage, troubles, lull=1.0) == {code: ApiError(code=code) for code in troubles}
 
 
 @pytest.mark.parametrize(
