@@ -18,6 +18,7 @@ from .passthrough import measure_passthrough
 from .recovery import measure_recovery
 from .rules import measure_rules
 from .screens import measure_screens
+from .shim import measure_shim
 from .simulation import measure_simulation
 from .startup import measure_startup
 from .steps import measure_agents, measure_step
@@ -32,6 +33,7 @@ MEASUREMENTS: dict[str, Measure] = {
     "journal": measure_journal,
     "recovery": measure_recovery,
     "startup": measure_startup,
+    "shim": measure_shim,
     "watching": measure_watching,
     "dialogs": measure_dialogs,
     "passthrough": measure_passthrough,

@@ -37,6 +37,7 @@ KEYS = {
         f"{n}_{k}" for n in ("segments", "single") for k in ("total", "read", "seconds", "rate")
     },
     "startup": {"python_pass", "koboshi_version", "ratio"},
+    "shim": {"true_p95", "heard_p95", "alone_p95", "ratio"},
     "watching": {
         "panes",
         "lines_unwatched",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+import contextlib
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -526,6 +527,32 @@ def test_a_session_that_is_open_elsewhere_is_not_gone_on_with(*, own: bool) -> N
     assert result.ending is Ending.SKIPPED
     assert result.why == "its session is open elsewhere: 4711 claude --resume s1"
     assert bench.status == "gone"
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_session_that_is_about_to_be_opened_elsewhere_is_left_to_that_one(*, own: bool) -> None:
+    """Two that look at the same time would both see nobody; the lock is free again afterwards."""
+    bench, held = Bench(own=own), ["s1"]
+    bench.agent.end(9)
+
+    @contextlib.contextmanager
+    def lock(session: str) -> Iterator[bool]:
+        ours = session not in held
+        if ours:
+            held.append(session)
+        yield ours
+        if ours:
+            held.remove(session)
+
+    bench.hands.session_lock = lock
+    first = bench.perform(RESUME)
+    held.clear()
+    second = bench.perform(RESUME)
+
+    assert first.ending is Ending.SKIPPED
+    assert first.why == "its session is about to be opened elsewhere"
+    assert second.ending is Ending.DONE
+    assert held == []
 
 
 def test_a_fresh_session_is_nobodys() -> None:

@@ -32,7 +32,7 @@ from koboshi.store.shelves import DiskShelf
 from koboshi.store.snapshots.aside import Retention, snapshot_for
 
 from .eyes import watch
-from .lock import agent_lock
+from .lock import agent_lock, session_lock
 from .recover import reopen, take_over
 from .runtime import AsyncioRuntime
 from .scribe.scribe import Scribe, papers
@@ -185,6 +185,7 @@ async def _live(
     senses = _Senses(post, supervisor, gear)
     supervisor.hands.transcript = senses.last_lines
     around, state = _around(post), gear.state
+    supervisor.hands.session_lock = session_lock
     supervisor.hands.session_users = lambda session: asyncio.to_thread(users_of, session, around)
     supervisor.hands.left_running = lambda run: asyncio.to_thread(left_by, post.agent, state, run)
     keep = Retention(least=post.settings.keep_least, seconds=post.settings.keep_for)

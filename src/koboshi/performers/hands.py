@@ -8,6 +8,7 @@ returns. Whoever finds an action without that mark knows that nothing happened.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,6 +120,8 @@ class Hands:
     )
     transcript: Callable[[], tuple[bytes, ...]] = tuple  #: the end of what the agent writes down
     typed: Callable[[tuple[Keystroke, ...]], None] = lambda _: None  #: told of every key
+    #: False: somebody else is about to open that session
+    session_lock: Callable[[str], AbstractContextManager[bool]] = lambda _: nullcontext(True)  # noqa: FBT003
     #: who has that session open; and what runs before that one have left running
     session_users: Callable[[str], Awaitable[tuple[str, ...]]] = nobody
     left_running: Callable[[int], Awaitable[tuple[str, ...]]] = nobody

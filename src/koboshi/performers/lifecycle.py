@@ -20,7 +20,7 @@ from .hands import Skipped, done, failed, skipped
 from .typing import SHOWS, finish_typing, ready, second_opinion, submit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from koboshi.core.actions import Start, Stop
     from koboshi.core.events import Outcome
@@ -111,8 +111,8 @@ async def start(action: Start, hands: Hands) -> Outcome:
         await check_ended(hands, place, badly=resumes and hands.view().refresh is None)
     hands.touch(action.key)
     left = await _left_running(action, hands, places)
-    await _check_session(action, hands)
-    started = await hands.host.start(_launch(action, hands))
+    async with _alone_in_session(action, hands):
+        started = await hands.host.start(_launch(action, hands))
     outcome = _arrived(action, hands, started, f"started as pid {started.pid}", left=left)
     for place in places:
         with contextlib.suppress(
@@ -217,12 +217,18 @@ async def _left_running(action: Start, hands: Hands, places: Sequence[Place]) ->
     return await hands.left_running(action.run)
 
 
-async def _check_session(action: Start, hands: Hands) -> None:
+@contextlib.asynccontextmanager
+async def _alone_in_session(action: Start, hands: Hands) -> AsyncIterator[None]:
     """Never two processes on one session: the CLIs do not notice, and write into each other."""
-    if action.origin is Origin.RESUMED:
-        users = await hands.session_users(action.session)
-        if users:
+    if action.origin is not Origin.RESUMED:
+        yield
+        return
+    with hands.session_lock(action.session) as ours:
+        if not ours:
+            raise Skipped("its session is about to be opened elsewhere")
+        if users := await hands.session_users(action.session):
             raise Skipped(f"its session is open elsewhere: {'; '.join(users)}")
+        yield
 
 
 async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcome:
@@ -245,9 +251,9 @@ async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcom
     if not line_is_empty(glance.seen):
         raise Skipped("the shell's line is not empty")
     left = await _left_running(action, hands, ())
-    await _check_session(action, hands)
-    await hands.paste(_command(action, hands))
-    return await _enter_command(action, hands, place, left=left)
+    async with _alone_in_session(action, hands):
+        await hands.paste(_command(action, hands))
+        return await _enter_command(action, hands, place, left=left)
 
 
 def _on_line(glance: Glance, command: str) -> bool:

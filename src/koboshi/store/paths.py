@@ -39,6 +39,11 @@ def socket_dir(state: Path) -> Path:
     return Path(f"/tmp/koboshi-{os.getuid()}") / name  # noqa: S108 - made private before use
 
 
+def sessions_dir() -> Path:
+    """Where whoever opens a session of a CLI keeps others from it: one folder for all of a user."""
+    return Path(f"/tmp/koboshi-{os.getuid()}") / "sessions"  # noqa: S108 - made private before use
+
+
 def is_default(state: Path) -> bool:
     """Whether that is the state folder of this user, and not one for a test or a trial."""
     return not os.environ.get("KOBOSHI_STATE") and state == state_dir()
