@@ -37,6 +37,7 @@ SETTINGS = Settings(
     refresh_gap=5.0,
     backoff_base=1.0,
     limit_slack=0.5,
+    limit_spread=0.0,  # one agent: nobody to wait for
     person_hold=2.0,
     run_max=0.0,
 )
