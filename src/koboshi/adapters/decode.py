@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import zlib
 from dataclasses import replace
@@ -97,8 +98,14 @@ def _hook(fired: HookFired) -> HookRead | None:
 
 def work(seen: ScreenSeen) -> str:
     """Tells two screens apart but for what moves by itself: running clocks, spinners, frames."""
-    shown = _IDLE_MOTION.sub(" ", seen.text).encode(errors="surrogatepass")
-    return f"{zlib.crc32(shown):08x}"
+    shown = " ".join(filter(None, map(_still, seen.text.split("\n"))))
+    return f"{zlib.crc32(shown.encode(errors='surrogatepass')):08x}"
+
+
+@functools.lru_cache(maxsize=4096)
+def _still(row: str) -> str:
+    """What of a row does not move by itself; most rows were there at the last look."""
+    return _IDLE_MOTION.sub(" ", row).strip()
 
 
 def digest(seen: ScreenSeen) -> str:
