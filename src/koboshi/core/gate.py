@@ -162,12 +162,11 @@ def _cooldown(action: Action, view: View, ledger: Ledger, now: Moment) -> float:
 
 def _restart(action: Action, view: View, now: Moment) -> Verdict | None:
     settings = view.settings
-    if isinstance(action, do.Refresh) and action.forced:
-        pass  # a performer sees that a turn runs, and nothing but a turn
-    elif isinstance(action, do.Refresh) and not action.note:
-        if view.status not in (Status.IDLE, Status.FAILED):
+    if isinstance(action, do.Refresh) and not action.note:
+        # A forced one ends the turn: its performer sees that one runs, and nothing but a turn.
+        if not action.forced and view.status not in (Status.IDLE, Status.FAILED):
             return Verdict(word=Word.UNSETTLED, why=f"not at a turn boundary: {view.status.value}")
-        if view.still_for(now) < settings.quiet:
+        if not action.forced and view.still_for(now) < settings.quiet:
             return Verdict(word=Word.UNSETTLED, why="something moved a moment ago")
     elif isinstance(action, do.Start | do.Refresh):
         if isinstance(action, do.Start) and action.origin is Origin.FIRST:
