@@ -101,7 +101,6 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a fifth of the size")
     parser.add_argument("--json", type=Path, default=Path("bench-results.json"), metavar="FILE")
     asked = parser.parse_args()
-    logging.disable(logging.CRITICAL)  # simulated disks are full now and then
     scale = QUICK if asked.quick else 1.0
     results = run(asked.only or list(MEASUREMENTS), scale)
     print(table(results))
@@ -111,4 +110,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    logging.disable(logging.CRITICAL)  # simulated disks are full now and then
     sys.exit(main())
