@@ -19,7 +19,7 @@ PACKAGE = "koboshi"
 RUNGS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("core",),
-    ("rules", "adapters"),
+    ("rules", "adapters", "policy"),
     ("config",),
     ("hosts", "store"),
     ("sources", "performers"),

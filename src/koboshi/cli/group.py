@@ -30,6 +30,7 @@ VERBS: dict[str, Verb] = {
     name: Verb(module=f"koboshi.cli.{name}", attribute=name, help=text)
     for name, text in {
         "ack": "Say that you saw to it: budgets and escalations are forgiven.",
+        "answers": "Say what would be answered to an agent, and which rule says so.",
         "attach": "Show an agent's terminal in this one.",
         "config": "Show what is set, and where it comes from; check a file.",
         "daemon": "Show, start, stop or restart koboshi's daemon.",

@@ -12,7 +12,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from koboshi.adapters.registry import names
 
+from .answers import TABLE, Answers, Fault, read_answers
 from .kinds import WRONG, brief
 from .lines import Key, Lines
 from .model import File, Values
@@ -73,6 +74,7 @@ class Sheet:
     mistakes: tuple[Mistake, ...] = ()
     wrong: tuple[Key, ...] = ()  #: the keys that were left out, under the names that were meant
     broken: bool = False  #: nothing of it could be read
+    answers: Answers = field(default_factory=Answers)
 
     def layers(self, agent: str, agent_type: str) -> Iterator[Layer]:
         """What concerns that agent: for all, for its type, for itself."""
@@ -115,6 +117,8 @@ def parse(text: str, file: str) -> Sheet:
         return _broken(file, "TOML", came[:1].lower() + came[1:], line)
     lines, mistakes, wrong = Lines(text), list[Mistake](), list[Key]()
     model = File()
+    answers = read_answers(raw.pop(TABLE)) if TABLE in raw else Answers()
+    mistakes += [_fault(file, lines, each) for each in answers.faults]
     for _ in range(3):  # twice: all mistakes are reported at once
         try:
             model = File.model_validate(raw)
@@ -127,7 +131,14 @@ def parse(text: str, file: str) -> Sheet:
                 wrong.append((*key[:-1], mistake.meant or key[-1]))
                 _leave_out(raw, key)
     mistakes += _unknown_types(file, lines, model)
-    return Sheet(file=file, model=model, lines=lines, mistakes=_few(mistakes), wrong=tuple(wrong))
+    return Sheet(
+        file=file,
+        model=model,
+        lines=lines,
+        mistakes=_few(mistakes),
+        wrong=tuple(wrong),
+        answers=answers,
+    )
 
 
 def _content(path: Path) -> str:
@@ -163,6 +174,17 @@ def _mistake(file: str, lines: Lines, key: Key, error: Any, *, told: bool) -> Mi
         meant = close[0] if close else ""
     line = lines.of(key)
     return Mistake(file=file, line=line, key=dotted(key), expected=expected, came=came, meant=meant)
+
+
+def _fault(file: str, lines: Lines, fault: Fault) -> Mistake:
+    return Mistake(
+        file=file,
+        line=lines.of(fault.key),
+        key=dotted(fault.key),
+        expected=fault.expected,
+        came=fault.came,
+        meant=fault.meant,
+    )
 
 
 def dotted(key: Key) -> str:
