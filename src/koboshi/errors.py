@@ -7,6 +7,7 @@
     │   ├── ConfigBroken
     │   ├── FileUnreadable
     │   ├── ManifestBroken
+    │   ├── PlanDamaged
     │   ├── UnknownAgent
     │   ├── UnknownRule
     │   └── UnknownSnapshot
@@ -66,6 +67,15 @@ class ManifestBroken(InputError):
     def __init__(self, complaints: tuple[str, ...]) -> None:
         super().__init__("\n".join(complaints))
         self.complaints = complaints  #: each with its line and its key
+
+
+class PlanDamaged(InputError):
+    """the plan cannot be worked with"""
+
+    def __init__(self, path: str, faults: tuple[str, ...]) -> None:
+        rows = "\n".join(f"{path}: {fault}" for fault in faults)
+        super().__init__(rows, hint="the file was left as it is; mend it and try again")
+        self.faults = faults  #: each with its line, where it has one
 
 
 class UnknownAgent(InputError):
