@@ -40,6 +40,7 @@ VERBS: dict[str, Verb] = {
         "history": "List the runs of an agent: session, beginning, end, and why.",
         "init": "Set up a project for koboshi, or undo that.",
         "inspect": "Say what a screen shows.",
+        "loop": "Work through a plan, step by step; show one.",
         "ls": "List the agents and what each is doing.",
         "mcp": "Serve the tool restart_me to an agent.",
         "mode": "Say how much koboshi may do to an agent.",
