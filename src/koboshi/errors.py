@@ -10,7 +10,8 @@
     │   ├── PlanDamaged
     │   ├── UnknownAgent
     │   ├── UnknownRule
-    │   └── UnknownSnapshot
+    │   ├── UnknownSnapshot
+    │   └── UnknownTask
     ├── JournalError        the record on disk cannot be used (exit code 3)
     │   ├── JournalTooNew
     │   ├── JournalDamaged
@@ -88,6 +89,10 @@ class UnknownRule(InputError):
 
 class UnknownSnapshot(InputError):
     """no snapshot of that name is known"""
+
+
+class UnknownTask(InputError):
+    """no task of that id is known"""
 
 
 class JournalError(KoboshiError):
