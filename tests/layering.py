@@ -19,6 +19,7 @@ PACKAGE = "koboshi"
 RUNGS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("core",),
+    ("plans",),
     ("rules", "adapters", "policy"),
     ("config",),
     ("hosts", "store"),
@@ -48,7 +49,7 @@ ALONE = frozenset({"scripted"})
 FACADE_USERS = frozenset({"testing", "cli", "web", "fleet", "__main__"})
 FACADE_AVOIDS = frozenset({"cli", "web"})
 
-PURE = frozenset({"core", "rules"})
+PURE = frozenset({"core", "plans", "rules"})
 STDLIB_ONLY = PURE | {"_hook"}
 # Standard modules that pure code may not import. `datetime` holds values; its clocks are below.
 IMPURE_KINDS = {
