@@ -5,6 +5,7 @@ SHELL := /bin/sh
 .NOTPARALLEL:
 
 SEEDS ?= 2000
+COUNT ?= 1000000
 LANE ?= tmux or browser or (lab and not stage)
 WORKERS ?= auto
 # Real CLIs wait more than they compute: one more than there are cores.
@@ -83,6 +84,10 @@ endif
 .PHONY: bench
 bench: $(DEV) ## measure; prints a table, writes JSON
 	$(BIN)/python -m bench
+
+.PHONY: fuzz
+fuzz: $(DEV) ## a million random commands and hook payloads; COUNT=100000 for fewer
+	$(BIN)/python -m tests.policy.fuzz --count $(COUNT)
 
 .PHONY: soak
 soak: $(DEV) ## the full size of what `make test` samples; takes long

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from dataclasses import dataclass
@@ -97,12 +98,13 @@ def command_fits(call: Call, pattern: str, *, exact: bool) -> bool:
     return all(fnmatchcase(word, each) for word, each in zip(words, wanted, strict=True))
 
 
-def pattern_words(pattern: str) -> list[str]:
+@functools.lru_cache(maxsize=1024)
+def pattern_words(pattern: str) -> tuple[str, ...]:
     """The words of a pattern; empty for one whose quotes do not close."""
     try:
-        return shlex.split(pattern)
+        return tuple(shlex.split(pattern))
     except ValueError:
-        return []
+        return ()
 
 
 def path_fits(spot: str, pattern: str, scene: Scene, *, exact: bool) -> bool:

@@ -5,6 +5,7 @@ Rule 1: a path that is not known is no path: who asks gets None and must not all
 
 from __future__ import annotations
 
+import functools
 import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -114,21 +115,25 @@ class Scene:
 
     def secret(self, spot: str) -> bool:
         """Whether it is, or may stand for, a file that holds secrets."""
-        name = posixpath.basename(spot)
-        if name not in _NO_SECRETS and any(_may_be(name, each) for each in SECRET_NAMES):
-            return True
-        home = self.home()
-        places = [f"{home}/{each}" for each in SECRET_PLACES] if home else []
-        places += _SYSTEM_SECRETS
-        if any(_touches(spot, each) for each in places):
-            return True
-        return fnmatchcase(spot, "/proc/*/environ") or fnmatchcase(spot, "/proc/*/mem")
+        return _holds_secrets(spot, self.home())
 
     def control(self, spot: str) -> bool:
         """Whether it is, or may stand for, what switches koboshi or an agent's permissions."""
         if any(_ends_like(spot, each) for each in CONTROLS):
             return True
         return any(_touches(spot, self._real(each)) for each in self.around.guarded)
+
+
+@functools.lru_cache(maxsize=4096)  # a word is looked at by several checks
+def _holds_secrets(spot: str, home: str) -> bool:
+    name = posixpath.basename(spot)
+    if name not in _NO_SECRETS and any(_may_be(name, each) for each in SECRET_NAMES):
+        return True
+    if any(_touches(spot, each) for each in _SYSTEM_SECRETS):
+        return True
+    if home and any(_touches(spot, f"{home}/{each}") for each in SECRET_PLACES):
+        return True
+    return fnmatchcase(spot, "/proc/*/environ") or fnmatchcase(spot, "/proc/*/mem")
 
 
 def below(spot: str, root: str) -> bool:
@@ -145,17 +150,18 @@ def _may_be(name: str, pattern: str) -> bool:
         return False
     # `.e*` may be `.env`; `*` alone may be anything, and is not taken for a secret.
     literal = pattern.replace("*", "x")
-    return _says([name]) and _matches(literal, lower)
+    return _says((name,)) and _matches(literal, lower)
 
 
-def _parts(path: str) -> list[str]:
-    return [part for part in path.lower().split("/") if part]
+@functools.lru_cache(maxsize=4096)
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.lower().split("/") if part)
 
 
 def _touches(spot: str, place: str) -> bool:
     """Whether a path, which may hold globs, is that place or something in it."""
     here, there = _parts(spot), _parts(place)
-    if len(here) < len(there):
+    if len(here) < len(there) or (here[0] != there[0] and here[0].isalnum()):
         return False
     return all(_matches(one, mine) for mine, one in zip(here, there, strict=False))
 
@@ -184,7 +190,7 @@ def _ends_like(spot: str, ending: str) -> bool:
     return False
 
 
-def _says(parts: list[str]) -> bool:
+def _says(parts: tuple[str, ...]) -> bool:
     """Whether there is more to it than `*`, which may be anything and means nothing."""
     return any(char.isalnum() for part in parts for char in part)
 

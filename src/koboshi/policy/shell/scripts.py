@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from . import quoting, trees
 from .calls import UNKNOWN, Argument, Call, Places, Script, Touch
-from .words import VALUES, WordReader
+from .words import UNPARSED, VALUES, WordReader
 from .wrappers import SHELLS, unwrap
 
 if TYPE_CHECKING:
@@ -77,12 +77,21 @@ class _Reader(WordReader):
         if why or deep > MOST_DEEP:
             self._doubt(why or "command lines within command lines, too many of them")
             return
-        root = trees.parser().parse(text.encode()).root_node
-        if root.has_error:
-            self._doubt("it cannot be parsed")
         before, self._deep = self._deep, deep
+        root = trees.parser().parse(text.encode()).root_node
         self._visit(root)
+        if root.has_error:
+            self._doubt(UNPARSED)
+        if UNPARSED in self._doubts:
+            self._salvage(text)
         self._deep = before
+
+    def _salvage(self, text: str) -> None:
+        """What is forbidden is not to become a question by a bracket too many: piece by piece."""
+        for piece in trees.fragments(text):
+            root = trees.parser().parse(piece.encode()).root_node
+            if not root.has_error:
+                self._visit(root)
 
     # -- statements -----------------------------------------------------------------------------
 
@@ -92,7 +101,7 @@ class _Reader(WordReader):
             self._doubt("it is nested too deeply, or too long")
         else:
             if trees.leaves_out(node):
-                self._doubt("it cannot be parsed")
+                self._doubt(UNPARSED)
             self._statement(node, fed=fed)
         self._nested -= 1
 
@@ -131,7 +140,7 @@ class _Reader(WordReader):
             self._looped = True
             self._doubt("it defines a function")
         else:
-            self._doubt("it cannot be parsed" if kind == "ERROR" else f"it holds a {kind}")
+            self._doubt(UNPARSED if kind == "ERROR" else f"it holds a {kind}")
         self._inside(node, fed=fed)
 
     def _inside(self, node: Node, *, fed: bool) -> None:
@@ -140,7 +149,7 @@ class _Reader(WordReader):
                 start = child.start_byte - node.start_byte
                 before = (node.text or b"")[max(0, start - 1) : start].decode(errors="replace")
                 if trees.misplaced_comment(child, before):
-                    self._doubt("it cannot be parsed")
+                    self._doubt(UNPARSED)
             elif child.is_named or child.is_error:
                 name = node.type in _LOOPS and child.type == "variable_name"
                 name = name or (node.type == "function_definition" and n < 2)  # noqa: PLR2004
@@ -154,7 +163,7 @@ class _Reader(WordReader):
             elif child.type in ("|", "|&"):
                 fed = True
             else:
-                self._doubt("it cannot be parsed")
+                self._doubt(UNPARSED)
 
     def _assignment(self, node: Node) -> None:
         name, *rest = [child for child in node.children if child.type not in ("=", "+=")]
@@ -205,12 +214,12 @@ class _Reader(WordReader):
                 last = None
                 continue
             if last is not None and not trees.split_apart(last, child, node):
-                self._doubt("it cannot be parsed")
+                self._doubt(UNPARSED)
             last = child
             if child.type == "variable_assignment":
                 self._assignment(child)
             elif child.type in ("subshell", "ERROR"):
-                self._doubt("it cannot be parsed")
+                self._doubt(UNPARSED)
                 self._visit(child, fed=fed)
             else:
                 value = child.children[0] if child.type == "command_name" else child
@@ -227,7 +236,7 @@ class _Reader(WordReader):
             return
         call = Call(words=words, places=self._places, fed=fed)
         if words[0].text in _RESERVED:
-            self._doubt("it cannot be parsed")
+            self._doubt(UNPARSED)
         inside = unwrap(call) if deep <= MOST_DEEP else None
         if deep > MOST_DEEP:
             self._doubt("commands within commands, too many of them")
@@ -278,7 +287,7 @@ class _Reader(WordReader):
             self._command(bodies[0], extra, fed=fed, told=told)
             return
         if extra or len(bodies) > 1:
-            self._doubt("it cannot be parsed")
+            self._doubt(UNPARSED)
         for body in bodies:
             self._visit(body, fed=fed)
 
@@ -298,11 +307,11 @@ class _Reader(WordReader):
                 operator = child.type
             elif child.type != "file_descriptor":
                 if targets and not trees.split_apart(targets[-1], child, node):
-                    self._doubt("it cannot be parsed")
+                    self._doubt(UNPARSED)
                 targets.append(child)
         words = [quoting.arguments(self._marks(each), self._home) for each in targets]
         if not operator or (not words and operator not in _CLOSES):
-            self._doubt("it cannot be parsed")
+            self._doubt(UNPARSED)
         elif words and operator not in _CLOSES:
             for target in words.pop(0):
                 self._touch(operator, target)

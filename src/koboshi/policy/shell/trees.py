@@ -18,11 +18,16 @@ if TYPE_CHECKING:
 
 #: Characters of a command line; a longer one is asked about.
 MOST_TEXT = 65_536
+#: Pieces that are looked at of a text that cannot be parsed.
+MOST_FRAGMENTS = 200
 #: What a shell would obey in a text that the tree says is plain.
 _OBEYED = frozenset(" \t\n$`\"';&|<>()")
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)*")
 _GAP = re.compile(r"(?:[ \t\n]|\\\n)*")
 _LIVE = re.compile(r"(?:^|[^\\])(?:\\\\)*(?:`|\$[\w({@*#?!$-])")
+_BREAKS = re.compile(
+    r"[;&|()\n{}`]+|\$\(|(?:^|(?<=\s))(?:do|then|else|elif|if|while|until|time|!)(?=\s)"
+)
 _DELIMITER = re.compile(r"""(['"]?)(\w+)\1""")
 _SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 #: Nodes whose inside is read as text, not as a row of words.
@@ -41,6 +46,11 @@ def parser() -> Parser:
     from tree_sitter import Language, Parser  # noqa: PLC0415
 
     return Parser(Language(tree_sitter_bash.language()))
+
+
+def fragments(text: str) -> list[str]:
+    """Pieces of a text that cannot be parsed as a whole, cut where a shell might begin anew."""
+    return [piece for piece in _BREAKS.split(text)[:MOST_FRAGMENTS] if piece.strip()]
 
 
 def text_of(node: Node) -> str:

@@ -19,6 +19,8 @@ VALUES = _LITERALS | {
     "variable_name", "translated_string",
 }  # fmt: skip
 
+UNPARSED = "it cannot be parsed"
+
 
 class WordReader:
     """Reads words; whoever walks over the statements says what is inside a substitution."""
@@ -39,7 +41,7 @@ class WordReader:
         if kind in _LITERALS or (kind == "variable_name"):
             marks = quoting.bare(text)
             if trees.strays(marks):
-                self._doubt("it cannot be parsed")
+                self._doubt(UNPARSED)
             return marks
         if kind == "raw_string" and len(text) > 1 and text[0] == text[-1] == "'":
             return quoting.quoted(text[1:-1])
@@ -56,14 +58,14 @@ class WordReader:
         for found in trees.substitutions(node):
             self._substitution(found)
         if kind != "arithmetic_expansion":
-            self._doubt("it cannot be parsed" if kind == "ERROR" else f"it holds a {kind}")
+            self._doubt(UNPARSED if kind == "ERROR" else f"it holds a {kind}")
         return [(UNKNOWN, False)]
 
     def _concatenation(self, node: Node) -> list[Mark]:
         marks: list[Mark] = []
         for n, child in enumerate(node.children):
             if n and trees.between(node.children[n - 1], child, node):
-                self._doubt("it cannot be parsed")
+                self._doubt(UNPARSED)
             plain = not child.is_named and child.type in ("{", "}", "..")
             marks += quoting.bare(child.type) if plain else self._marks(child)
         return marks
@@ -71,7 +73,7 @@ class WordReader:
     def _string(self, node: Node) -> list[Mark]:
         source, marks, at = node.text or b"", list[quoting.Mark](), 1
         if len(source) < 2 or source[:1] != b'"' or source[-1:] != b'"':  # noqa: PLR2004
-            self._doubt("it cannot be parsed")
+            self._doubt(UNPARSED)
         for child in node.children:
             if child.type in ('"', "string_content", "$"):
                 continue
@@ -83,7 +85,7 @@ class WordReader:
     def _plain(self, source: bytes) -> list[Mark]:
         text = source.decode(errors="replace")
         if trees.is_live(text):
-            self._doubt("it cannot be parsed")
+            self._doubt(UNPARSED)
         return quoting.in_double_quotes(text)
 
     def _variable(self, node: Node) -> list[Mark]:
