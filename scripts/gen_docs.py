@@ -72,6 +72,10 @@ on_error = {"429" = "retry", "5xx" = "safe-restart"}
 [agents.api]                    # for the agent of that name
 mode = "auto"
 allow = ["npm test", "make check"]
+
+[[answers.rule]]                # rules for questions, for all agents: docs/answers.md
+do = "allow"
+command = "git status *"
 ```
 
 In a file a value for a name wins over one for a type, and that over one for all. `on_error` is

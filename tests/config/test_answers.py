@@ -19,6 +19,8 @@ from koboshi.policy.requests import Request, Word
 FULL = """
 [answers]
 plan = "allow"
+ask_within = "10m"
+ask_default = "leave"
 variables = ["MY_*"]
 override_builtin = ["force-push"]
 
@@ -87,6 +89,8 @@ def test_every_key_becomes_a_part_of_the_policy() -> None:
             ),
         ),
         plan=Word.ALLOW,
+        ask_within=600.0,
+        ask_default="leave",
         variables=("MY_*",),
         overridden=frozenset({"force-push"}),
     )
@@ -97,6 +101,7 @@ WRONG = """idle_after = "soon"
 trust = "yes"
 plann = "ask"
 override_builtin = ["everything"]
+ask_within = "soon"
 
 [[answers.rule]]
 do = "permit"
@@ -138,15 +143,16 @@ def test_all_mistakes_are_told_with_line_and_key() -> None:
         (3, "answers.trust", ""),
         (4, "answers.plann", "plan"),
         (5, "answers.override_builtin", ""),
-        (8, "answers.rule.0.do", ""),
-        (12, "answers.rule.1.do", ""),
-        (16, "answers.rule.2.command", ""),
-        (17, "answers.rule.2.answer", ""),
-        (22, "answers.rule.3.match", ""),
-        (23, "answers.rule.3.not_match", ""),
-        (27, "answers.rule.4.command", ""),
-        (31, "answers.rule.4.domain", ""),
-        (33, "answers.question.0.answer", ""),
+        (6, "answers.ask_within", ""),
+        (9, "answers.rule.0.do", ""),
+        (13, "answers.rule.1.do", ""),
+        (17, "answers.rule.2.command", ""),
+        (18, "answers.rule.2.answer", ""),
+        (23, "answers.rule.3.match", ""),
+        (24, "answers.rule.3.not_match", ""),
+        (28, "answers.rule.4.command", ""),
+        (32, "answers.rule.4.domain", ""),
+        (34, "answers.question.0.answer", ""),
     ]
 
 

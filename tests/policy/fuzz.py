@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -348,6 +349,7 @@ class RealShell:
     def run(self, line: str) -> None:
         """Run a line; complain when it ran `evil`."""
         self.ran += 1
+        listens, held = os.pipe()
         child = subprocess.Popen(
             ["/usr/bin/env", "-i", f"PATH={self._bin}", "/usr/bin/bash", "-c", line],
             cwd=self._folder,
@@ -355,12 +357,15 @@ class RealShell:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            pass_fds=(held,),
         )
-        try:
-            child.wait(_SECONDS)
-        except subprocess.TimeoutExpired:
+        os.close(held)
+        # Not only bash: what it left in the background holds the pipe, too.
+        ended, _, _ = select.select([listens], [], [], _SECONDS)
+        if not ended:
             os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
+        os.close(listens)
+        child.wait()
         if self._mark.exists():
             self._mark.unlink()
             raise AssertionError(f"allowed, and it ran evil: {line!r}")

@@ -47,7 +47,16 @@ POLICY = Policy(
         AnswerRule(
             do=Word.ALLOW,
             name="code",
-            commands=("python3 *", "make *", "[ *", "ssh *", "alias *", "xargs *", "trap *"),
+            commands=(
+                "python3 *",
+                "make *",
+                "[ *",
+                "[[ *",
+                "ssh *",
+                "alias *",
+                "xargs *",
+                "trap *",
+            ),
         ),
     )
 )

@@ -39,7 +39,8 @@ class Values(BaseModel):
     """How much koboshi may do: `observe` looks and tells, `keep` keeps the agent going, `auto`
     also answers questions."""
     allow: Annotated[Commands, Trust.FEWER] = _DEFAULT.allow
-    """Commands whose permission question is answered "once" in mode `auto`; the exact text."""
+    """Commands whose permission question is answered "once" in mode `auto`; the exact text.
+    `[answers]` has rules for more: docs/answers.md."""
     continue_text: Words = _DEFAULT.continue_text
     """What is typed to get a waiting agent going."""
     hooks: HooksWay = _DEFAULT.hooks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from . import bans
 from .bans import Ban
 from .scenes import Scene, pieces
-from .shell.calls import Argument, Call, Script, Touch
+from .shell.calls import UNKNOWN, Argument, Call, Script, Touch
 from .shell.wrappers import SHELLS
 from .targets import git_verb, operands, targets
 
@@ -34,7 +35,7 @@ _ADMIN = frozenset(
     " vgremove pvremove pvcreate mdadm zpool zfs wipefs blkdiscard hdparm sysctl modprobe insmod"
     " rmmod iptables ip6tables nft ufw firewall-cmd chroot nsenter setcap setenforce diskutil dscl"
     " dseditgroup csrutil spctl pmset nvram kexec update-rc.d chkconfig hostnamectl timedatectl"
-    " loginctl machinectl networksetup newfs newfs_apfs security_authtrampoline".split()
+    " loginctl machinectl systemd-run networksetup newfs newfs_apfs security_authtrampoline".split()
 )
 _ADMIN_LOOKS = {
     "systemctl": ("status", "is-active", "is-enabled", "is-failed", "list-units", "show", "cat"),
@@ -68,6 +69,9 @@ _READERS = frozenset(
 _OWN_LOOKS = frozenset(
     "ls status why events history inspect rules config answers doctor reload mcp questions"
     " snapshots replay --version --help -h".split()
+)
+_OWN_VERBS = frozenset(
+    "stop rm mode pause release detach daemon ack answer send run start resume watch init".split()
 )
 _SKIPS = re.compile(
     r"--(?:dangerously-[a-z-]+|allow-dangerously-[a-z-]+|yolo|full-auto)|--permission-mode(?:=.*)?"
@@ -118,7 +122,7 @@ def by_touch(touch: Touch, scene: Scene) -> Iterator[Ban]:
 
 
 def _spoiled(spot: str, scene: Scene) -> Iterator[Ban]:
-    if scene.control(spot):
+    if scene.control(spot) or scene.holds_controls(spot):
         yield bans.OWN_CONTROLS
     if scene.temporary(spot):
         return
@@ -130,7 +134,7 @@ def _spoiled(spot: str, scene: Scene) -> Iterator[Ban]:
 
 def _by_ending(word: Argument, scene: Scene) -> Iterator[Ban]:
     """Of a path whose beginning is not known its end may still say enough: `$X/.ssh/id_rsa`."""
-    ending = "/" + word.text.rpartition("\ue000")[2].lstrip("/")
+    ending = "/" + word.text.rpartition(UNKNOWN)[2].lstrip("/")
     home = scene.home()
     if len(ending) > 1 and (scene.secret(ending) or (home and scene.secret(home + ending))):
         yield bans.CREDENTIALS
@@ -143,7 +147,7 @@ def _by_call(call: Call, script: Script, scene: Scene) -> Iterator[Ban]:
         yield bans.FORCE_PUSH
     if _runs_network(call, script):
         yield bans.NETWORK_INTO_SHELL
-    if _steers(call, scene):
+    if _steers(call, scene) or _aims_at_us(call, script):
         yield bans.OWN_CONTROLS
     if _tells_secrets(call, scene):
         yield bans.CREDENTIALS
@@ -235,12 +239,14 @@ def _tells_secrets(call: Call, scene: Scene) -> bool:
 
 def _is_secret(word: Argument, call: Call, scene: Scene) -> bool:
     if not word.known:
-        return any(True for _ in _by_ending(word, scene))
+        return any(_by_ending(word, scene))
     for piece in pieces(word.text):
         text = piece
         if piece.startswith("~/") and scene.home():
             text = scene.home() + piece[1:]
         spots = scene.spots(Argument(text=text, globs=word.globs), call.places)
+        if spots is None and any(_by_ending(Argument(text=f"{UNKNOWN}/{text}"), scene)):
+            return True
         if any(scene.secret(spot) for spot in spots or ()):
             return True
     return False
@@ -259,6 +265,8 @@ def _steers(call: Call, scene: Scene) -> bool:
     if name == "tmux":
         verbs = ("kill-", "send", "respawn-", "pipe-", "load-", "paste-", "set-", "run", "if-")
         return any(word.startswith(verbs) for word in rest)
+    if name == "screen":
+        return "-X" in rest
     if name in ("unset", "export", "declare", "typeset", "readonly"):
         return any(word.upper().startswith("KOBOSHI") for word in rest)
     if any(_SKIPS.fullmatch(word) for word in rest):
@@ -270,6 +278,18 @@ def _steers(call: Call, scene: Scene) -> bool:
         for word in operands(call.words[1:])
         for spot in scene.spots(word, call.places) or ()
     )
+
+
+def _aims_at_us(call: Call, script: Script) -> bool:
+    """`kill $(pgrep koboshi)`, `pipx run koboshi stop`, `pip uninstall koboshi`."""
+    if call.name == "kill" and not all(word.known for word in call.words):
+        words = [word for each in script.calls for word in each.rest]
+        return any("koboshi" in word or "tmux" in word for word in words)
+    names = [posixpath.basename(word) for word in call.rest]
+    if "koboshi" not in names:
+        return False
+    behind = names[names.index("koboshi") + 1 :]
+    return "uninstall" in names or bool(behind and behind[0] in _OWN_VERBS)
 
 
 def _aims(name: str, rest: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from .scenes import Scene
-from .shell.calls import Call
+from .shell.calls import Argument, Call
 from .shell.wrappers import SHELLS
 from .targets import git_verb, targets
 
@@ -23,6 +23,10 @@ _ALWAYS = {
     "hash": "it gives words another meaning",
     "bind": "it gives words another meaning",
     "let": "it calculates",
+    "read": "it sets variables",
+    "mapfile": "it sets variables",
+    "readarray": "it sets variables",
+    "getopts": "it sets variables",
     "osascript": "it steers other programs",
 }
 _CODE = {
@@ -98,22 +102,38 @@ def floors(call: Call, scene: Scene) -> Iterator[str]:
 
 
 def _by_path(call: Call, scene: Scene) -> Iterator[str]:
-    root = scene.worktree()
-    for target in targets(call):
-        spots = scene.spots(target, call.places)
-        if spots is None:
-            yield "what it would spoil is known only when it runs"
-        for spot in spots or ():
-            if scene.inside(spot) and "/.git/" in f"{spot}/":
-                yield "it changes git's own files"
-            elif call.name in _ALL_OF_IT and spot in (root, f"{root}/*", f"{root}/.*"):
-                yield "it is about the whole worktree"
-    if call.name in _LOOKS_AT_FOLDERS:
-        return
     for word in call.words[1:]:
-        for spot in scene.spots(word, call.places) or ():
-            if scene.holds_home(spot) and word.text[:1] != "-":
+        if scene.leads_out(word, call.places):
+            yield "a link leads out of the worktree"
+        if scene.leads_elsewhere(word):
+            yield "where a path leads is known only when it runs"
+        if call.name == "ln" and _is_outside(word, call, scene):
+            yield "it makes a link to something outside of the worktree"
+        if call.name not in _LOOKS_AT_FOLDERS and word.text[:1] != "-":
+            spots = scene.spots(word, call.places) or ()
+            if any(scene.holds_home(spot) for spot in spots):
                 yield "it is about a whole home folder, secrets included"
+    for target in targets(call):
+        yield from _by_target(target, call, scene)
+
+
+def _by_target(target: Argument, call: Call, scene: Scene) -> Iterator[str]:
+    root = scene.worktree()
+    spots = scene.spots(target, call.places)
+    if spots is None:
+        yield "what it would spoil is known only when it runs"
+    if scene.is_home():
+        yield "the worktree is a whole home folder"
+    for spot in spots or ():
+        if scene.inside(spot) and "/.git/" in f"{spot}/":
+            yield "it changes git's own files"
+        elif call.name in _ALL_OF_IT and spot in (root, f"{root}/*", f"{root}/.*"):
+            yield "it is about the whole worktree"
+
+
+def _is_outside(word: Argument, call: Call, scene: Scene) -> bool:
+    spots = scene.spots(word, call.places)
+    return spots is None or any(not scene.inside(spot) for spot in spots)
 
 
 def _interprets(name: str) -> bool:

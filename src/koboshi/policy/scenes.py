@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -26,6 +27,8 @@ SECRET_PLACES = (
     "Library/Keychains", ".mozilla", ".config/google-chrome", ".config/chromium", ".bash_history",
     ".zsh_history",
 )  # fmt: skip
+#: Folders that hold secrets wherever they stand.
+SECRET_FOLDERS = (".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store")
 #: Names that hold secrets wherever they stand.
 SECRET_NAMES = (
     ".env", ".env.*", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.p12", "*.pfx",
@@ -49,6 +52,10 @@ CONTROLS = (
 )  # fmt: skip
 _TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm")  # noqa: S108
 _SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
+#: Doors of a process, which are not ours but the agent's: where they lead is not known.
+_ELSEWHERE = re.compile(r"/+(?:proc/+[^/]+/+(?:root|cwd|fd|task)|dev/+fd)\b")
+#: Folders whose loss would switch something off.
+_CONTROL_FOLDERS = frozenset({".claude", ".codex", ".gemini", ".opencode"})
 #: Candidates that one word may stand for.
 _MOST = 24
 
@@ -62,7 +69,7 @@ class Scene:
     def spots(self, word: Argument, places: Places) -> tuple[str, ...] | None:
         """All that a word may name, absolute and without links; None when that is not known."""
         text = word.text
-        if UNKNOWN in text or "\0" in text:
+        if UNKNOWN in text or "\0" in text or _ELSEWHERE.match(text):
             return None
         if text.startswith("/"):
             return (self._resolved(text, globs=word.globs),)
@@ -123,10 +130,37 @@ class Scene:
             return True
         return any(_touches(spot, self._real(each)) for each in self.around.guarded)
 
+    def holds_controls(self, spot: str) -> bool:
+        """Whether what switches something is in it."""
+        return posixpath.basename(spot) in _CONTROL_FOLDERS
+
+    def leads_elsewhere(self, word: Argument) -> bool:
+        """Whether it goes through a door of the process that will run."""
+        return _ELSEWHERE.match(word.text) is not None
+
+    def leads_out(self, word: Argument, places: Places) -> bool:
+        """Whether a path that reads as if it were inside leads out of the worktree by a link."""
+        root = self.around.worktree
+        bases = ("",) if word.text.startswith("/") else places or ()
+        for base in bases:
+            read = posixpath.normpath(posixpath.join(base, word.text))
+            if root and below(read, root) and not self.inside(self._resolved(read, globs=True)):
+                return True
+        return False
+
+    def is_home(self) -> bool:
+        """Whether the worktree holds a whole home."""
+        root, home = self.worktree(), self.home()
+        return bool(root) and bool(home) and below(home, root)
+
 
 @functools.lru_cache(maxsize=4096)  # a word is looked at by several checks
 def _holds_secrets(spot: str, home: str) -> bool:
     name = posixpath.basename(spot)
+    if any(
+        _matches(each, part) and _says((part,)) for part in _parts(spot) for each in SECRET_FOLDERS
+    ):
+        return True
     if name not in _NO_SECRETS and any(_may_be(name, each) for each in SECRET_NAMES):
         return True
     if any(_touches(spot, each) for each in _SYSTEM_SECRETS):

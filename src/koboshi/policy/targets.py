@@ -124,7 +124,7 @@ def _git(words: Words) -> Iterator[Argument]:
     harmless = verb in ("worktree", "stash") and more[:1] in (["add"], ["list"], ["show"])
     if verb in _GIT_SPOILS and not harmless:
         yield from folders or (Argument(text="."),)
-        if verb in ("clean", "worktree", "rm"):
+        if verb in ("clean", "worktree", "rm", "checkout", "restore"):
             yield from operands(rest[1:])
     if verb == "clone" and len(operands(rest[1:])) > 1:
         yield operands(rest[1:])[-1]

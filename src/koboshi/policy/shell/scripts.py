@@ -195,8 +195,9 @@ class _Reader(WordReader):
         for found in trees.substitutions(node):
             self._substitution(found)
         words = [Argument(text=node.children[0].type), Argument(text=text)]
-        if "$" in text or "`" in text:
+        if trees.is_obscure_test(text):
             words[1] = Argument(text=UNKNOWN)
+            self._doubt(UNPARSED)
         self._emit(tuple(words), fed=False)
 
     # -- commands -------------------------------------------------------------------------------

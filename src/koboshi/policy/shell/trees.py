@@ -105,6 +105,16 @@ def misplaced_comment(node: Node, before: str) -> bool:
     return bool(before and before not in " \t\n;&|()") or "\n" in text_of(node)
 
 
+def is_obscure_test(text: str) -> bool:
+    """Whether `[ … ]` or `[[ … ]]` may hold more than words.
+
+    The tree passes over `<(…)` in there, and in `[ a > b ]` the sign is a redirect.
+    """
+    return any(
+        char in text for char in ("$`\\(){};#\n" if text[:2] == "[[" else "$`\\(){};#\n<>&|")
+    )
+
+
 def substitutions(node: Node) -> Iterator[Node]:
     """The outermost substitutions below a node, itself included."""
     if node.type in _SUBSTITUTIONS:

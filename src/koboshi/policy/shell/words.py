@@ -106,7 +106,7 @@ class WordReader:
             text = _only_told(node.children[1])
             if text is not None:
                 return quoting.quoted(text.rstrip("\n"))
-        self._inside(node, fed=False)
+        self._inside(node, fed=trees.text_of(node).startswith(">("))
         return [(UNKNOWN, False)]
 
 
