@@ -180,6 +180,29 @@ def test_a_fault_in_the_surroundings_ends_in_a_question() -> None:
     )
 
 
+def test_a_rule_about_files_allows_no_program() -> None:
+    """`path = "inside"` is about what tools and redirects touch."""
+    policy = Policy(rules=(AnswerRule(do=Word.ALLOW, name="files", paths=("inside",)),))
+
+    assert judged("npm publish", policy).verdict is Word.ASK
+
+
+def test_always_is_said_only_where_every_part_says_so() -> None:
+    """Else a part that is allowed once would be allowed for good."""
+    rules = (
+        AnswerRule(do=Word.ALLOW, name="a", commands=("a *",), always=True),
+        AnswerRule(do=Word.ALLOW, name="b", commands=("b *",)),
+    )
+    policy = Policy(rules=rules)
+
+    assert [judged(each, policy).always for each in ("a", "a; a", "a; b", "b; a")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
 def test_the_stricter_of_two_is_kept() -> None:
     """Deny before ask before allow; the first of equals."""
     allow, ask, deny = (Opinion(verdict=word, rule=word.value, why="") for word in ORDER)

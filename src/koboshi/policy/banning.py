@@ -145,7 +145,7 @@ def _by_call(call: Call, script: Script, scene: Scene) -> Iterator[Ban]:
         yield bans.ADMINISTRATION
     if _forces(call):
         yield bans.FORCE_PUSH
-    if _runs_network(call, script):
+    if _runs_network(call, script) or _runs_download(call, script, scene):
         yield bans.NETWORK_INTO_SHELL
     if _steers(call, scene) or _aims_at_us(call, script):
         yield bans.OWN_CONTROLS
@@ -222,6 +222,29 @@ def _runs_network(call: Call, script: Script) -> bool:
     own_file = interprets and any(not word.startswith("-") for word in rest)
     substituted = any(not word.known for word in call.words[1:])
     return takes and (not own_file or substituted or name in ("source", "."))
+
+
+def _runs_download(call: Call, script: Script, scene: Scene) -> bool:
+    """`curl -o x.sh … && sh x.sh`: the same in two steps."""
+    loads = [each for each in script.calls if each.name in _NETWORK]
+    if not loads:
+        return False
+    started = [call.words[0]] if "/" in call.words[0].text else []
+    if call.name in SHELLS or _INTERPRETER.fullmatch(call.name):
+        started += operands(call.words[1:])[:1]
+    started += operands(call.words[1:]) if call.name == "chmod" else []
+    written = {spot for each in loads for spot in _written(each, scene)}
+    for touch in script.touches:
+        written |= set(scene.spots(touch.target, touch.places) or ()) if touch.writes else set()
+    ran = {spot for word in started for spot in scene.spots(word, call.places) or ()}
+    return bool(ran & written)
+
+
+def _written(load: Call, scene: Scene) -> Iterator[str]:
+    """What a download leaves: the files it is told, or the last part of the address."""
+    named = [Argument(text=posixpath.basename(word.text)) for word in operands(load.words[1:])]
+    for word in (*targets(load), *named):
+        yield from scene.spots(word, load.places) or ()
 
 
 def _tells_secrets(call: Call, scene: Scene) -> bool:

@@ -28,6 +28,13 @@ _ALWAYS = {
     "readarray": "it sets variables",
     "getopts": "it sets variables",
     "osascript": "it steers other programs",
+    "printenv": "it shows variables, secrets included",
+    "history": "it shows what was typed, secrets included",
+    **dict.fromkeys(
+        "strace ltrace gdb lldb unshare taskset numactl chrt fakeroot xvfb-run valgrind rlwrap entr"
+        " perf bwrap firejail expect socat ncat dtach abduco tsp pueue proxychains".split(),
+        "it runs another program",
+    ),
 }
 _CODE = {
     re.compile(r"(?:python|pypy)[\d.]*"): re.compile(r"-[a-zA-Z]*c.*"),
@@ -73,6 +80,7 @@ _ARITHMETIC = frozenset(
     "[ [[ test let declare typeset local export readonly unset printf read".split()
 )
 _LOOKS_AT_FOLDERS = frozenset("ls cd echo printf pwd test [ [[ du df stat realpath".split())
+_EDITORS = frozenset("vi vim nvim view ex ed emacs nano pico micro".split())
 _SHORTEST = 5  # `--exe`: shorter ones are ambiguous mostly
 _ALL_OF_IT = ("rm", "mv", "shred", "rmdir", "chmod", "chown")
 
@@ -98,7 +106,27 @@ def floors(call: Call, scene: Scene) -> Iterator[str]:
         yield "it sets variables of the makefile"
     if name == "printf" and "-v" in rest[:1]:
         yield "it sets a variable"
+    if _starts_more(call):
+        yield "it starts something that is not looked into"
     yield from _by_path(call, scene)
+
+
+def _starts_more(call: Call) -> bool:
+    """Programs that are harmless with some words and start others with some more."""
+    name, rest = call.name, call.rest
+    if name in _EDITORS:
+        return any(word[:1] in ("-", "+") for word in rest)
+    if name in ("source", "."):
+        return call.fed
+    if name in ("env", "set", "export", "declare"):
+        return rest in ((), ("-p",)) and not call.carrier
+    if name == "tmux":
+        return any(word.startswith(("new", "split", "display-p", "popup")) for word in rest)
+    if name in ("docker", "podman", "nerdctl"):
+        return any(word.startswith(("-v", "--volume", "--mount", "--priv")) for word in rest)
+    if name == "gh":
+        return rest[:1] == ("api",) or "delete" in rest
+    return name in ("find", "gfind") and any(word in ("-L", "-follow") for word in rest)
 
 
 def _by_path(call: Call, scene: Scene) -> Iterator[str]:

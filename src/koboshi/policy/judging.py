@@ -62,11 +62,18 @@ def _strictest(opinions: Iterable[Opinion]) -> Opinion:
     """The strictest; among equals the first, and any word before the default."""
     strictest: Opinion | None = None
     for each in opinions:
-        if strictest is None or (strictest is _DEFAULT and each.verdict is Word.ASK):
+        if strictest is None or _weighs_more(each, strictest):
             strictest = each
         else:
             strictest = stricter(strictest, each)
     return strictest or _DEFAULT
+
+
+def _weighs_more(each: Opinion, strictest: Opinion) -> bool:
+    """Among equals: somebody's word before the default, "once" before "always"."""
+    if each.verdict is not strictest.verdict:
+        return False
+    return strictest is _DEFAULT or (strictest.always and not each.always)
 
 
 def _by_rules(policy: Policy, takes: Callable[[AnswerRule], bool]) -> Opinion:

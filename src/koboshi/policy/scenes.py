@@ -32,7 +32,7 @@ SECRET_FOLDERS = (".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store"
 #: Names that hold secrets wherever they stand.
 SECRET_NAMES = (
     ".env", ".env.*", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.p12", "*.pfx",
-    "*.keystore", "*.jks", "*.kdbx", ".netrc", ".git-credentials", "credentials.json",
+    "*.key", "*.keystore", "*.jks", "*.kdbx", ".netrc", ".git-credentials", "credentials.json",
     "service-account*.json", ".pgpass", ".htpasswd", "*.keychain", "*.keychain-db",
 )  # fmt: skip
 _NO_SECRETS = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults")

@@ -248,6 +248,10 @@ def _trap(words: Words) -> Inside | None:
     return _line(words[0], ("it runs something later",)) if words else None
 
 
+def _flock(words: Words) -> Inside | None:
+    return _script(words) or _plain(SHAPES["flock"], words)
+
+
 _SPECIAL: dict[str, Callable[[Words], Inside | None]] = {
     "eval": _joined,
     "watch": _watch,
@@ -259,4 +263,5 @@ _SPECIAL: dict[str, Callable[[Words], Inside | None]] = {
     "runuser": _script,
     "command": _lookup,
     "trap": _trap,
+    "flock": _flock,
 }
