@@ -14,7 +14,7 @@ from koboshi.core.readings import Status
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Launch
 
-from . import handover, programs
+from . import briefs, handover, programs
 from .equipping import equipped, identity, lay_out, reach
 from .hands import Skipped, done, failed, skipped
 from .typing import SHOWS, finish_typing, ready, second_opinion, submit
@@ -151,7 +151,7 @@ def _equipment(action: Start, hands: Hands) -> Equipment:
     argv = programs.argv(action, hands)
     if programs.needs_shell(action, hands):
         return Equipment(argv=argv)
-    return equipped(argv, action.run, hands)
+    return equipped(argv, action.run, hands, brief=briefs.brief_for(action, hands))
 
 
 def _variables(action: Start, equipment: Equipment, hands: Hands) -> dict[str, str]:

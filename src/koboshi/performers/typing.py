@@ -12,7 +12,7 @@ from koboshi.adapters.pasted import bare
 from koboshi.core.events import Ending, Source
 from koboshi.core.readings import Status
 
-from . import commands, handover, probing
+from . import briefs, commands, handover, probing
 from .hands import Skipped, done, failed, readable, skipped
 
 if TYPE_CHECKING:
@@ -174,6 +174,7 @@ async def load(action: Load, hands: Hands) -> Outcome:
     """Have the new run load what the old one saved, and see its confirmation."""
     hands.at_place(action.run)
     hands.touch(action.key)
+    await briefs.taken_or_withdrawn(action, hands)
     sent = await submit(hands, typed_text(action, hands))
     return await _settled(hands, sent, action)
 
@@ -251,6 +252,8 @@ def _words(action: Checkpoint | Load, hands: Hands) -> str:
     if _in_words(action, hands):
         if action.kind == "checkpoint":
             return handover.request(name)
+        if briefs.was_told(action, hands):  # type: ignore[arg-type]
+            return briefs.reminder(action.run)
         return handover.greeting(name, handover.kept(hands, name), action.run)
     return adapter.save_text(name) if action.kind == "checkpoint" else adapter.load_text(name)
 
