@@ -155,6 +155,48 @@ def test_a_note_comes_back_as_it_was_written_and_no_message_proves_itself(
     assert not handover.proven(handover.greeting(name, plain, 2), name)
 
 
+def rolled(kind: str, **payload: object) -> bytes:
+    """A line of a rollout."""
+    return json.dumps({"type": kind, "payload": payload}).encode()
+
+
+@pytest.mark.parametrize(
+    ("ending", "calls"),
+    [
+        ((), ("exec_command make", "apply_patch", "shell rm -rf build")),
+        ((rolled("response_item", type="custom_tool_call_output", call_id="2"),), None),
+        ((rolled("event_msg", type="turn_aborted"),), ()),
+        ((rolled("event_msg", type="task_complete", last_agent_message="Done."),), ()),
+        ((rolled("event_msg", type="task_started"),), ()),
+    ],
+)
+def test_a_rollout_tells_what_was_open(
+    ending: tuple[bytes, ...], calls: tuple[str, ...] | None
+) -> None:
+    """Until a turn begins or ends; what has its output is over."""
+    given = {"arguments": json.dumps({"cmd": "make"}), "name": "exec_command"}
+    action = {"command": ["rm", "-rf", "build"]}
+    said = {"type": "UserMessage", "content": [{"type": "text", "text": "Fix it."}]}
+    told = {"type": "AgentMessage", "content": [{"type": "Text", "text": "I shall."}]}
+    lines = (
+        rolled("event_msg", type="task_started"),
+        rolled("event_msg", type="item_completed", item=said),
+        rolled("event_msg", type="item_completed", item=told),
+        rolled("response_item", type="function_call", call_id="0", **given),
+        rolled("response_item", type="function_call_output", call_id="0"),
+        rolled("response_item", type="function_call", call_id="1", **given),
+        rolled("response_item", type="custom_tool_call", call_id="2", name="apply_patch"),
+        rolled("response_item", type="local_shell_call", call_id="3", name="shell", action=action),
+        *ending,
+    )
+    story = read_rollout(lines)
+
+    over = calls is None
+    assert story.calls == (("exec_command make", "shell rm -rf build") if over else calls)
+    assert story.request == "Fix it."
+    assert story.reply == ("Done." if b"Done." in lines[-1] else "I shall.")
+
+
 @given(st.lists(st.binary(max_size=80), max_size=5))
 def test_no_transcript_breaks_the_story(lines: list[bytes]) -> None:
     """Garbage tells nothing."""
