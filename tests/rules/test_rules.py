@@ -277,6 +277,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             refreshing(Stage.LOADING, Status.WORKING),
             refreshing(Stage.LOADING, Status.IDLE, tries=3),
             refreshing(Stage.LOADING, Status.LIMITED, window=EARLY),
+            refreshing(Stage.LOADING, Status.FAILED, since=NOW.at - 29.0, tally=Tally(failures=1)),
         ],
     ),
     "RFR005": (
@@ -824,6 +825,10 @@ def test_who_has_a_call_left_open_is_told_of_it_before_it_is_sent_on() -> None:
     assert proposed("LIM002", replace(LIMITED, run=run)) == ()
     assert proposed("RUN008", replace(LIMITED, run=run)) != ()
     assert proposed("RUN008", replace(LIMITED, run=run, window=EARLY)) == ()
+    for code in ("CTX002", "CTX003", "LVL001"):
+        example = CASES[code][0]
+        assert proposed(code, replace(example, run=replace(example.run, open=run.open))) == ()
+        assert proposed(code, example) != ()
     assert proposed("IDL001", IDLE_LONG) != ()
     assert proposed("ERR001", FAILED) != ()
 

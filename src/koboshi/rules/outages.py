@@ -10,6 +10,7 @@ from koboshi.core.readings import Status
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
+    from koboshi.core.settings import Settings
     from koboshi.core.view import View
 
 
@@ -30,11 +31,12 @@ def code_of(view: View) -> str:
 
 def cure_of(view: View) -> str:
     """What `on_error` says about it; a code that is not named there is retried."""
-    return _cure(view, code_of(view))
+    return cure_for(view.settings, code_of(view))
 
 
-def _cure(view: View, code: str) -> str:
-    said = dict(view.settings.on_error)
+def cure_for(settings: Settings, code: str) -> str:
+    """What is to be done about an error of that code."""
+    said = dict(settings.on_error)
     return said.get(code) or said.get(f"{code[:1]}xx") or RETRY
 
 
@@ -44,7 +46,7 @@ def errors_alike(view: View, now: Moment) -> int:
     After an outage of hours one refused request is the first of its kind.
     """
     wanted, start = cure_of(view), now.at - view.settings.errors_window
-    alike = [_cure(view, fault.code or "error") == wanted for fault in view.faults]
+    alike = [cure_for(view.settings, fault.code or "error") == wanted for fault in view.faults]
     recent = sum(same and fault.at > start for same, fault in zip(alike, view.faults, strict=True))
     row = len(list(takewhile(bool, reversed(alike))))
     return max(recent, min(row, view.tally.failures))
