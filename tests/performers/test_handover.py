@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from koboshi.core.actions import Checkpoint, Load, Refresh
 from koboshi.core.events import Ending
 from koboshi.core.view import evolve
 from koboshi.performers import Gear, handover
+from koboshi.scripted import behaviour
 from tests.performers.benches import ASK, Bench
 
 NAME = "ckpt-20261115-031502-r3"
@@ -124,8 +126,9 @@ def test_the_next_run_proves_that_it_has_the_note(bench: Bench) -> None:
     assert "go on with the parser" in bench.sent[0]
 
 
-def test_an_echo_is_no_proof(bench: Bench) -> None:
-    """What was typed stands on the screen, too."""
+def test_an_echo_is_no_proof(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was typed stands on the screen, too; an agent that does not heed it says no number."""
+    monkeypatch.setattr(behaviour, "_HANDED_OVER", re.compile(r"(?!)"))
     handover.keep(bench.hands, NAME, "note")
     bench.hands.transcript = lambda: (said("Sure, I will."),)
 
