@@ -11,6 +11,15 @@ NUMBER = r"number (\d{5}) (?:between|for run)"
 _NOTE = re.compile(r"(?i)hand-over note (?:follows|number)")
 
 
+#: What a run is told that has its note; with some models that stands in a system message.
+_GIVEN = "was given to you when this session began"
+
+
 def handed_over(model: Model) -> list[Request]:
     """The requests in which a note was new."""
-    return [request for request in model.asked if request.main and _NOTE.search(request.told)]
+    return [request for request in model.asked if request.main and _is_new(request)]
+
+
+def _is_new(request: Request) -> bool:
+    text = str(request.body) if _GIVEN in request.told else request.told
+    return _NOTE.search(text) is not None
