@@ -2,6 +2,7 @@
 
     python -I -S _hook.py                        a hook: JSON on stdin, nothing on stdout
     python -I -S _hook.py statusline [COMMAND]   a status line: prints one; COMMAND is the user's
+    python -I -S _hook.py brief FILE             a session starts: prints FILE, once, and is all
 
 Rule 1: it never holds the agent up and never fails it: short timeouts, exit 0, whatever happens.
 Rule 2: it imports nothing of ours, and little else: it is started for every tool call.
@@ -31,6 +32,8 @@ INPUT = 3
 MOST = 256 * 1024
 #: Bytes of a spool that nobody reads.
 SPOOL_MOST = 16 * 1024 * 1024
+#: What is added to the name of a brief that was printed.
+TOLD = ".told"
 #: What is kept of a payload that is too long.
 KEPT = (
     "hook_event_name",
@@ -52,6 +55,9 @@ def main(argv: list[str]) -> None:
     signal.alarm(INPUT)
     payload = sys.stdin.buffer.read()
     signal.alarm(0)
+    if argv[1:2] == ["brief"]:
+        brief(payload, argv[2])
+        return  # another hook of the same event tells of it
     if statusline:
         show(payload, argv[2:])
     line = envelope("statusline" if statusline else "hook", payload)
@@ -122,6 +128,19 @@ def spooled(line: bytes) -> None:
             os.write(handle, line)
     finally:
         os.close(handle)
+
+
+def brief(payload: bytes, path: str) -> None:
+    """Print what the run is to know from its start; what is asked for later is an old story."""
+    import json  # noqa: PLC0415 - once in a run
+
+    if json.loads(payload).get("source") != "startup":
+        return
+    with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs more than all the rest
+        text = file.read()
+    os.rename(path, path + TOLD)  # noqa: PTH104 - whoever comes second finds nothing
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()
 
 
 def show(payload: bytes, command: list[str]) -> None:

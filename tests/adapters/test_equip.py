@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -128,3 +129,19 @@ def test_the_status_line_of_the_user_is_called_by_ours(files: tuple[str, ...], s
 def test_others_are_started_as_they_are(name: str) -> None:
     """Codex asks about every new hook, and calls its notifier for turns of its own."""
     assert adapter(name).equip(("x", "y"), kit()) == Equipment(argv=("x", "y"))
+
+
+def test_a_brief_waits_in_a_file_for_the_start_of_the_session() -> None:
+    """Beside the hook that tells of it; the other hooks stay as they are."""
+    made = adapter("claude").equip(("claude",), replace(kit(), brief="go on with ü"))
+    texts = dict(made.files)
+    told = json.loads(texts.pop("/gear/run-3/brief.json"))["hookSpecificOutput"]
+    [text] = texts.values()
+    given = json.loads(text)["hooks"]
+    hook = {"type": "command", "command": f"{SHIM} brief /gear/run-3/brief.json", "timeout": 5}
+
+    assert told == {"hookEventName": "SessionStart", "additionalContext": "go on with ü"}
+    assert given["SessionStart"][1:] == [{"matcher": "startup", "hooks": [hook]}]
+    assert [len(entries) for event, entries in given.items() if event != "SessionStart"] == [
+        1 for _ in EVENTS[1:]
+    ]

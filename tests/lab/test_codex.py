@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 import time
+from pathlib import Path
 
 import pytest
 
+from koboshi.core.observations import HookFired
 from koboshi.core.readings import ApiError, Limit, Meaning, PromptKind, Status
+from koboshi.performers.equipping import SHIM
+from koboshi.sources.spool import Spool
+from koboshi.store.project import carry_out, plan
 from tests.lab.conftest import Staged
 from tests.lab.limits import codex_error, codex_used_up
 from tests.lab.model.server import Model
@@ -174,3 +180,42 @@ def test_a_usage_limit_says_when_it_resets(codex: Staged, model: Model, hours: i
     look = stage.wait_status(Status.LIMITED, never=[Status.IDLE])
 
     assert look.reading.limit == Limit(kind="usage", resets_at=resets)
+
+
+# --- hooks that `koboshi init --codex` puts into a project ----------------------------------------
+
+
+@pytest.mark.parametrize("reached", [True, False], ids=["koboshi", "nobody"])
+def test_hooks_of_the_project_are_trusted_once_and_harmless(
+    codex: Staged, model: Model, *, reached: bool, tmp_path: Path
+) -> None:
+    """Codex asks at its first start; then they tell koboshi, or do nothing where it is not."""
+    spool = tmp_path / "spool"
+    known = {
+        "KOBOSHI_HOOK_SHIM": shlex.join(SHIM),
+        "KOBOSHI_HOOK_SPOOL": str(spool),
+        "KOBOSHI_AGENT": "a1",
+        "KOBOSHI_RUN_NUMBER": "1",
+    }
+    stage = codex(env=known if reached else {})
+    carry_out(stage.home.cwd, plan(stage.home.cwd, remove=False, codex=True))
+    look = stage.start(until=Status.ASKING)
+    assert "Hooks need review" in look.seen.text
+    stage.key("2")  # trust all and continue; here a digit only moves
+    stage.wait_text("› 2. Trust all")
+    stage.key("Enter")
+    stage.wait_text("Ask Codex to do anything")
+    stage.wait_status(Status.IDLE)
+    model.expect(call("exec_command", cmd="echo one"), say("Two."))
+    stage.say("Count.")
+    look = stage.wait_text("Two.")
+    stage.wait_status(Status.IDLE)
+
+    assert "hook" not in look.seen.text.lower().partition("count.")[2].replace("hooks", "")
+    told = [each.payload for each in Spool(spool, "a1").read() if isinstance(each, HookFired)]
+    names = [each["hook_event_name"] for each in told]
+    assert ("Stop" in names, "PreToolUse" in names) == (reached, reached)
+    assert len({each["session_id"] for each in told}) == reached
+
+    stage.leave()
+    assert "Hooks need review" not in stage.start().seen.text

@@ -24,8 +24,9 @@ from koboshi.daemon.supervisor import Supervisor
 from koboshi.performers import Program
 from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
-from tests.lab.model.turns import Usage, say
-from tests.lab.parts import CLAUDE, Part
+from tests.lab.model.turns import Usage, call, say
+from tests.lab.notes import NUMBER, handed_over
+from tests.lab.parts import CLAUDE, CODEX, Part
 from tests.lab.stage import Stage
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
@@ -34,7 +35,7 @@ SETTINGS = Settings(mode=Mode.KEEP, quiet=0.5, refresh_gap=5.0, send_cooldown=1.
 #: Seconds for all of it, on a busy machine.
 PATIENCE = 120.0
 ARGS = ("--model", "claude-sonnet-4-5")
-PROOF = say(":\\1: Going on with the lexer.", match=r"the number (\d{5}) between")
+PROOF = say(":\\1: Going on with the lexer.", match=NUMBER)
 
 each_claude = pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.key)
 
@@ -59,7 +60,11 @@ def crash(
             argv=stage.home.command(), cwd=str(stage.home.cwd), env=dict(stage.home.env)
         )
         post = Post(
-            agent="a1", agent_type="claude", program=program, state=Path(state), settings=SETTINGS
+            agent="a1",
+            agent_type=stage.home.cli,
+            program=program,
+            state=Path(state),
+            settings=SETTINGS,
         )
         deadline = time.monotonic() + PATIENCE
 
@@ -111,7 +116,7 @@ def test_a_full_session_is_not_resumed(part: Part, stages: Stages, model: Model)
     runs = crash(stage, is_full, loaded)
 
     assert [run.origin for run in runs] == [Origin.FRESH]
-    [greeted] = [r for r in model.asked if "hand-over note follows" in r.told]
+    [greeted] = handed_over(model)
     assert "Write the parser." in greeted.told
     assert "Bash tail -f /dev/null" in greeted.told
 
@@ -157,4 +162,87 @@ def test_a_session_that_is_gone_is_begun_anew_with_a_note(
     runs = crash(stage, ripe, loaded)
 
     assert [run.origin for run in runs] == [Origin.RESUMED, Origin.FRESH]
-    assert len([r for r in model.asked if "hand-over note follows" in r.told]) == 1
+    assert len(handed_over(model)) == 1
+
+
+# -- Codex: no hooks, and a session that only its rollout names ------------------------------------
+
+
+def rollouts(stage: Stage) -> list[Path]:
+    """The files in which Codex writes down its sessions."""
+    return list(stage.home.path.glob(".codex/sessions/**/rollout-*.jsonl"))
+
+
+def test_codex_is_told_of_a_call_that_was_open(stages: Stages, model: Model) -> None:
+    """Codex says `aborted`; that it may have run, nobody says but koboshi."""
+    stage = stages(CODEX)
+    model.expect(
+        call("exec_command", cmd="tail -f /dev/null", yield_time_ms=30_000),
+        say("It has not.", match="in the middle of a tool call"),
+    )
+
+    def ripe(view: View) -> bool:
+        begun = any("tail -f /dev/null" in path.read_text() for path in rollouts(stage))
+        return begun and bool(view.run.session)
+
+    def answered(view: View) -> bool:
+        told = [r for r in model.asked if "in the middle of a tool call" in r.told]
+        return bool(told) and view.status is Status.IDLE
+
+    runs = crash(stage, ripe, answered)
+
+    assert [run.origin for run in runs] == [Origin.RESUMED]
+    [told] = [r for r in model.asked if "in the middle of a tool call" in r.told]
+    assert "exec_command tail -f /dev/null" in told.told
+    assert "Write the parser." in str(told.body)
+
+
+def test_a_session_that_codex_does_not_find_is_begun_anew_with_a_note(
+    stages: Stages, model: Model
+) -> None:
+    """`no rollout found`: the next run is fresh, and has a note of what is still known."""
+    stage = stages(CODEX)
+    model.expect(say("Half of it.", match="Write the parser"), PROOF)
+
+    def ripe(view: View) -> bool:
+        answered = any("Half of it." in path.read_text() for path in rollouts(stage))
+        if view.status is not Status.IDLE or not answered or not view.run.session:
+            return False
+        for path in rollouts(stage):
+            path.unlink()
+        return True
+
+    runs = crash(stage, ripe, loaded)
+
+    assert [run.origin for run in runs] == [Origin.RESUMED, Origin.FRESH]
+    assert len(handed_over(model)) == 1
+
+
+#: A session of each CLI that nobody has.
+NOBODYS = {
+    "claude": "3f0c0000-0000-4000-8000-000000000000",
+    "codex": "019a0000-0000-7000-8000-000000000000",
+    "gemini": "3f0c0000-0000-4000-8000-000000000000",
+    "opencode": "ses_00000000ffeXXXXXXXXXXXXXXX",
+}
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["another", "none"])
+def test_each_cli_says_that_it_does_not_find_a_session(
+    part: Part, stages: Stages, model: Model, *, before: bool
+) -> None:
+    """In its own words, whether the project has sessions or none; and it fails."""
+    stage = stages(part)
+    if before:
+        stage.start()
+        stage.say("Hello")
+        stage.wait(lambda _: bool(model.asked), "a request")
+        stage.wait_status(Status.IDLE)
+        stage.leave()
+    program = stage.home.command()
+    argv = stage.adapter.resume_argv(program=program, session=NOBODYS[part.cli])
+    stage.start(*argv[len(program) :], until=None)
+    look = stage.ended()
+
+    assert stage.adapter.lost_session(look.seen)
+    assert look.seen.code != 0

@@ -24,6 +24,7 @@ from tests.lab.conftest import Stages
 from tests.lab.journals import saved_before_each_restart
 from tests.lab.model.server import Model
 from tests.lab.model.turns import EVER, refuse, say, stall
+from tests.lab.notes import NUMBER
 from tests.lab.parts import CLAUDE, Part
 from tests.lab.stage import Stage
 
@@ -188,7 +189,7 @@ def test_a_stream_that_stops_is_interrupted_and_the_run_refreshed(
     model.expect(
         stall("Half of the parser is written and then nothing more", after=5),
         say(NOTE, match=r"only \[\[(\d{5})"),
-        say(":\\1: Going on with the lexer.", match=r"the number (\d{5}) between"),
+        say(":\\1: Going on with the lexer.", match=NUMBER),
     )
 
     watched = watch(

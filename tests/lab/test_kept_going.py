@@ -17,6 +17,7 @@ from tests.lab.limits import LOGIN, codex_used_up, used_up
 from tests.lab.lodges import Lodge
 from tests.lab.model.server import Model
 from tests.lab.model.turns import EVER, Refuse, Turn, say
+from tests.lab.notes import NUMBER, handed_over
 from tests.lab.parts import CLAUDE, CODEX, Part
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
@@ -91,7 +92,7 @@ def test_a_run_that_is_old_enough_is_handed_over(part: Part, lodges: Lodges, mod
     model.expect(
         say("Half of the parser is written.", match="Write the parser"),
         say(NOTE, match=r"only \[\[(\d{5})"),
-        say(":\\1: Going on with the lexer.", match=r"the number (\d{5}) between"),
+        say(":\\1: Going on with the lexer.", match=NUMBER),
     )
     lodge = lodges(part, {**QUICK, "KOBOSHI_RUN_MAX": "15s"})
     lodge.run()
@@ -102,8 +103,8 @@ def test_a_run_that_is_old_enough_is_handed_over(part: Part, lodges: Lodges, mod
     assert kept.kinds == ["start", "send", "refresh", "checkpoint", "stop", "start", "load"]
     assert [run.origin for run in kept.runs] == [Origin.FIRST, Origin.FRESH]
     assert saved_before_each_restart(lodge.state, "a") == 1
-    [greeted] = [request for request in model.asked if "hand-over note follows" in request.told]
-    assert "next: the lexer" in greeted.told
+    [greeted] = handed_over(model)
+    assert str(greeted.body).count("next: the lexer") == 1
     assert "Write the parser" not in str(greeted.body)
 
 

@@ -32,6 +32,7 @@ from tests.lab.leftovers import PAUSE
 from tests.lab.lodges import Lodge
 from tests.lab.model.server import Model
 from tests.lab.model.turns import Call, Say, Turn, say
+from tests.lab.notes import NUMBER
 from tests.lab.parts import CLAUDE
 
 log = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ SETTINGS = {
     "KOBOSHI_PERIOD": f"{PERIOD}s",
 }
 _NOTE = re.compile(r"only \[\[(\d{5})")
-_LOAD = re.compile(r"the number (\d{5}) between")
+_LOAD = re.compile(NUMBER)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from tests.lab.conftest import Stages
 from tests.lab.journals import saved_before_each_restart
 from tests.lab.model.server import Model
 from tests.lab.model.turns import Usage, say
+from tests.lab.notes import NUMBER, handed_over
 from tests.lab.parts import CLAUDE, CODEX, Part
 from tests.lab.stage import Stage
 
@@ -54,7 +56,7 @@ def test_a_full_context_is_handed_over_to_a_fresh_run(
     model.expect(
         say("Half of the parser is written.", match="Write the parser", usage=usage(part)),
         say(NOTE, match=r"only \[\[(\d{5})", usage=usage(part)),
-        say(":\\1: Going on with the lexer.", match=r"the number (\d{5}) between"),
+        say(":\\1: Going on with the lexer.", match=NUMBER),
     )
     bodies, written = refreshed(stage, part, SETTINGS)
 
@@ -71,10 +73,57 @@ def test_a_full_context_is_handed_over_to_a_fresh_run(
         ("start", "done"),
         ("load", "done"),
     ]
-    greeted = [r for r in model.asked if "hand-over note follows" in r.told]
-    assert len(greeted) == 1
-    assert "next: the lexer" in greeted[0].told
-    assert "Write the parser" not in str(greeted[0].body)
+    [greeted] = handed_over(model)
+    assert str(greeted.body).count("next: the lexer") == 1
+    assert "Write the parser" not in str(greeted.body)
+    # Claude Code has it before the first message, which only asks to go on.
+    assert ("SessionStart hook additional context" in greeted.told) == (part.cli == "claude")
+
+
+@pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.key)
+def test_a_note_is_given_at_the_start_of_one_session_only(
+    part: Part, stages: Stages, model: Model
+) -> None:
+    """After `/clear` the run has an empty session, and an old note would be a lie there."""
+    stage = stages(part, args=("--model", "claude-sonnet-4-5"))
+    model.expect(
+        say("Half of the parser is written.", match="Write the parser", usage=FULL),
+        say(NOTE, match=r"only \[\[(\d{5})", usage=FULL),
+        say("I know what to do.", match=NUMBER),  # no number: the transcript shows the note
+        say("Hello.", match="What now"),
+    )
+
+    def heard() -> bool:
+        return any(request.main and "What now?" in request.told for request in model.asked)
+
+    bodies, _ = refreshed(stage, part, SETTINGS, then=("/clear", "What now?"), until=heard)
+
+    assert story(bodies)[-3:] == [("load", "done"), ("send", "done"), ("send", "done")]
+    [asked] = [r for r in model.asked if r.main and "What now?" in r.told]
+    assert "next: the lexer" not in str(asked.body)
+    assert len(handed_over(model)) == 1
+
+
+@pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.key)
+def test_a_note_goes_in_as_a_message_where_hooks_are_off(
+    part: Part, stages: Stages, model: Model
+) -> None:
+    """`disableAllHooks` of the user's own: nothing was given at the start, so it is told."""
+    stage = stages(part, args=("--model", "claude-sonnet-4-5"))
+    rules = stage.home.cwd / ".claude" / "settings.json"
+    rules.parent.mkdir(exist_ok=True)
+    rules.write_text(json.dumps({"disableAllHooks": True}))
+    model.expect(
+        say("Half of the parser is written.", match="Write the parser", usage=FULL),
+        say(NOTE, match=r"only \[\[(\d{5})", usage=FULL),
+        say(":\\1: Going on with the lexer.", match=NUMBER),
+    )
+    bodies, _ = refreshed(stage, part, SETTINGS)
+
+    assert story(bodies)[-1] == ("load", "done")
+    [greeted] = handed_over(model)
+    assert "hand-over note follows" in greeted.told.lower()
+    assert str(greeted.body).count("next: the lexer") == 1
 
 
 @pytest.mark.parametrize("part", CLAUDE, ids=lambda part: part.key)
@@ -113,7 +162,7 @@ def test_a_turn_that_does_not_end_is_interrupted(part: Part, stages: Stages, mod
     model.expect(
         replace(part.shell("tail -f /dev/null"), match="Write the parser", usage=FULL),
         say(NOTE, match=r"only \[\[(\d{5})", usage=FULL),
-        say(":\\1: Going on with the lexer.", match=r"the number (\d{5}) between"),
+        say(":\\1: Going on with the lexer.", match=NUMBER),
     )
 
     bodies, written = refreshed(stage, part, evolve(SETTINGS, refresh_wait=2.0))
@@ -126,10 +175,21 @@ def test_a_turn_that_does_not_end_is_interrupted(part: Part, stages: Stages, mod
     ]
 
 
-def refreshed(stage: Stage, part: Part, settings: Settings) -> tuple[list[Body], str]:
-    """A run whose context fills up is refreshed; what happened, and its note or its name."""
+def refreshed(
+    stage: Stage,
+    part: Part,
+    settings: Settings,
+    *,
+    then: tuple[str, ...] = (),
+    until: Callable[[], bool] = lambda: True,
+) -> tuple[list[Body], str]:
+    """A run whose context fills up is refreshed; what happened, and its note or its name.
+
+    `then` is what a person types afterwards, until that is so.
+    """
     bodies: list[Body] = []
     asked: list[bool] = []
+    later = list(then)
     with tempfile.TemporaryDirectory(prefix="kb-", ignore_cleanup_errors=True) as state:
         program = Program(argv=stage.home.command(), cwd=str(stage.home.cwd))
         post = Post(
@@ -147,7 +207,11 @@ def refreshed(stage: Stage, part: Part, settings: Settings) -> tuple[list[Body],
                 order = OrderGiven(order=Order.SEND, by="test", text="Write the parser.")
                 asked.append(supervisor.take(order))
             loaded = view.run.number == 2 and view.refresh is None and view.tally.refreshes == 1
-            return (loaded and view.status is Status.IDLE) or time.monotonic() > deadline
+            rests = loaded and view.status is Status.IDLE and not view.outbox
+            if rests and later:
+                supervisor.take(OrderGiven(order=Order.SEND, by="test", text=later.pop(0)))
+                return False
+            return (rests and until()) or time.monotonic() > deadline
 
         def listen(event: Event, _: tuple[Decision, ...], __: World) -> None:
             bodies.append(event.body)

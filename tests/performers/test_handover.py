@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from koboshi.core.actions import Checkpoint, Load, Refresh
 from koboshi.core.events import Ending
 from koboshi.core.view import evolve
 from koboshi.performers import Gear, handover
+from koboshi.scripted import behaviour
 from tests.performers.benches import ASK, Bench
 
 NAME = "ckpt-20261115-031502-r3"
@@ -124,8 +126,9 @@ def test_the_next_run_proves_that_it_has_the_note(bench: Bench) -> None:
     assert "go on with the parser" in bench.sent[0]
 
 
-def test_an_echo_is_no_proof(bench: Bench) -> None:
-    """What was typed stands on the screen, too."""
+def test_an_echo_is_no_proof(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was typed stands on the screen, too; an agent that does not heed it says no number."""
+    monkeypatch.setattr(behaviour, "_HANDED_OVER", re.compile(r"(?!)"))
     handover.keep(bench.hands, NAME, "note")
     bench.hands.transcript = lambda: (said("Sure, I will."),)
 
@@ -153,6 +156,48 @@ def test_a_note_comes_back_as_it_was_written_and_no_message_proves_itself(
     assert handover.note_in(f"● {answer(name, plain)}", name) == plain.strip()
     assert handover.note_in(handover.request(name), name) == ""
     assert not handover.proven(handover.greeting(name, plain, 2), name)
+
+
+def rolled(kind: str, **payload: object) -> bytes:
+    """A line of a rollout."""
+    return json.dumps({"type": kind, "payload": payload}).encode()
+
+
+@pytest.mark.parametrize(
+    ("ending", "calls"),
+    [
+        ((), ("exec_command make", "apply_patch", "shell rm -rf build")),
+        ((rolled("response_item", type="custom_tool_call_output", call_id="2"),), None),
+        ((rolled("event_msg", type="turn_aborted"),), ()),
+        ((rolled("event_msg", type="task_complete", last_agent_message="Done."),), ()),
+        ((rolled("event_msg", type="task_started"),), ()),
+    ],
+)
+def test_a_rollout_tells_what_was_open(
+    ending: tuple[bytes, ...], calls: tuple[str, ...] | None
+) -> None:
+    """Until a turn begins or ends; what has its output is over."""
+    given = {"arguments": json.dumps({"cmd": "make"}), "name": "exec_command"}
+    action = {"command": ["rm", "-rf", "build"]}
+    said = {"type": "UserMessage", "content": [{"type": "text", "text": "Fix it."}]}
+    told = {"type": "AgentMessage", "content": [{"type": "Text", "text": "I shall."}]}
+    lines = (
+        rolled("event_msg", type="task_started"),
+        rolled("event_msg", type="item_completed", item=said),
+        rolled("event_msg", type="item_completed", item=told),
+        rolled("response_item", type="function_call", call_id="0", **given),
+        rolled("response_item", type="function_call_output", call_id="0"),
+        rolled("response_item", type="function_call", call_id="1", **given),
+        rolled("response_item", type="custom_tool_call", call_id="2", name="apply_patch"),
+        rolled("response_item", type="local_shell_call", call_id="3", name="shell", action=action),
+        *ending,
+    )
+    story = read_rollout(lines)
+
+    over = calls is None
+    assert story.calls == (("exec_command make", "shell rm -rf build") if over else calls)
+    assert story.request == "Fix it."
+    assert story.reply == ("Done." if b"Done." in lines[-1] else "I shall.")
 
 
 @given(st.lists(st.binary(max_size=80), max_size=5))

@@ -647,3 +647,16 @@ def called(number: str, command: str) -> bytes:
         b'{"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "%s", '
         b'"name": "Bash", "input": {"command": "%s"}}]}}' % (number.encode(), command.encode())
     )
+
+
+def test_what_outlived_a_crash_is_told_also_by_who_finds_the_next_run_there() -> None:
+    """The supervisor that started it died before it could write that down."""
+    bench = Bench(LONG)
+    bench.agent.end(9)
+    started_after(bench, RESUME)
+    bench.told.clear()
+    bench.hands.left_running = answering(("12 make",))
+
+    assert bench.settle(RESUME).why == "in doubt; found there"
+    [told] = [body for body in bench.told if isinstance(body, RunStarted)]
+    assert told.left == ("12 make",)

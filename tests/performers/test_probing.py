@@ -9,10 +9,17 @@ from koboshi.core.events import Ending, SignalRead, Source
 from koboshi.core.readings import ContextUse
 from koboshi.performers.probing import answer_in
 from koboshi.rules.probes import WORDS
+from koboshi.scripted import behaviour
 from koboshi.scripted.behaviour import Done, EndTurn, Script, Work
 from tests.performers.benches import Bench
 
 ASK = Send(run=1, text=WORDS, about="probe1")
+
+
+@pytest.fixture(autouse=True)
+def _no_answer_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scripted agent says what its script says, whatever it is asked."""
+    monkeypatch.setattr(behaviour, "_PROBE", "\0")
 
 
 def bench_saying(*answers: str) -> Bench:

@@ -188,6 +188,19 @@ def test_a_note_that_is_not_there_is_not_loaded() -> None:
     assert result == outcome("failed", "not loaded: no confirmation was seen")
 
 
+@pytest.mark.parametrize(
+    ("code", "ending"), [("529", "skipped"), ("429", "skipped"), ("400", "failed")]
+)
+def test_a_load_that_an_outage_fails_is_no_failed_try(code: str, ending: str) -> None:
+    """It is done again when the outage is over; what does not pass counts."""
+    bench = Bench(LONG)
+    assert bench.agent.running is not None
+    bench.agent.running.outage = (bench.runtime.utc + 600.0, code)
+
+    assert bench.perform(LOAD).ending.value == ending
+    assert bench.status == "failed"
+
+
 def test_a_save_refused_at_a_limit_fails() -> None:
     """Nothing is saved, and nothing is waited for longer than needed."""
     bench = Bench((Limit(seconds=600.0), *LONG))

@@ -115,7 +115,13 @@ THRICE = Tally(failures=3, turns=3)
 def failing(code: str, tally: Tally = THRICE, **parts: object) -> View:
     """A turn that ended in that error, long ago."""
     sight = Sight(error=ApiError(code=code))
-    return view(Status.FAILED, since=LONG_AGO, tally=tally, sight=sight, **parts)
+    row = (Fault(at=0.0, code=code),) * min(tally.failures, 4)
+    start: dict[str, object] = {"sight": sight, "faults": row}
+    return view(Status.FAILED, since=LONG_AGO, tally=tally, **{**start, **parts})
+
+
+#: A night of outages and, at its end, one request that is refused.
+OUTAGE = (*(Fault(at=NOW.at - 10.0, code="529"),) * 8, Fault(at=NOW.at, code="400"))
 
 
 def stalled(*, tally: Tally = Tally(turns=2), beside: object = (), **parts: object) -> View:  # noqa: B008
@@ -271,6 +277,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             refreshing(Stage.LOADING, Status.WORKING),
             refreshing(Stage.LOADING, Status.IDLE, tries=3),
             refreshing(Stage.LOADING, Status.LIMITED, window=EARLY),
+            refreshing(Stage.LOADING, Status.FAILED, since=NOW.at - 29.0, tally=Tally(failures=1)),
         ],
     ),
     "RFR005": (
@@ -372,12 +379,18 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             replace(LIMITED, window=EARLY),
             replace(LIMITED, window=replace(WINDOW, tries=3)),
             replace(LIMITED, window=replace(BLIND, since=NOW.at - 3_599.0)),
+            replace(LIMITED, tally=Tally(continues=100)),
         ],
     ),
     "LIM003": (
         replace(LIMITED, window=replace(WINDOW, tries=3)),
         Escalate(about="limit2.outlived0", text="a1 is still limited after 3 messages"),
-        [LIMITED, view(window=replace(WINDOW, tries=3))],
+        [
+            LIMITED,
+            view(window=replace(WINDOW, tries=3)),
+            replace(LIMITED, tally=Tally(continues=99)),
+            replace(LIMITED, tally=Tally(continues=100), window=EARLY),
+        ],
     ),
     "CTX001": (
         view(sight=Sight(context=ContextUse(used=70.0)), tally=Tally(refreshes=6)),
@@ -438,6 +451,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             failing("400", Tally(failures=2, turns=2)),
             failing("400", Tally(failures=3, turns=3, cures=1)),
             failing("400", Tally(failures=3)),
+            failing("400", Tally(failures=9, turns=9), faults=OUTAGE),
             failing("400", settings=Settings(on_error=())),
             view(tally=THRICE, sight=Sight(error=ApiError(code="400"))),
             refreshing(Stage.SAVING, Status.FAILED, tally=THRICE),
@@ -466,6 +480,17 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
         ),
         [failing("403"), failing("529"), view(sight=Sight(error=ApiError(code="401")))],
     ),
+    "ERR007": (
+        failing("credit", Tally(failures=1, turns=1, rows=2)),
+        Escalate(
+            about="3.empty2.0", text="a1: its account has nothing left (credit); fill it up"
+        ),
+        [
+            failing("529"),
+            view(sight=Sight(error=ApiError(code="credit"))),
+            refreshing(Stage.SAVING, Status.FAILED, sight=Sight(error=ApiError(code="quota"))),
+        ],
+    ),
     "ERR006": (
         failing("529", Tally(failures=6, turns=6, rows=2)),
         Notify(
@@ -476,6 +501,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
         [
             failing("529", Tally(failures=5, turns=5)),
             failing("400", Tally(failures=6, turns=6)),
+            failing("quota", Tally(failures=6, turns=6)),
             view(tally=Tally(failures=6, turns=6)),
             refreshing(Stage.SAVING, Status.FAILED, tally=Tally(failures=6, turns=6)),
         ],
@@ -799,6 +825,10 @@ def test_who_has_a_call_left_open_is_told_of_it_before_it_is_sent_on() -> None:
     assert proposed("LIM002", replace(LIMITED, run=run)) == ()
     assert proposed("RUN008", replace(LIMITED, run=run)) != ()
     assert proposed("RUN008", replace(LIMITED, run=run, window=EARLY)) == ()
+    for code in ("CTX002", "CTX003", "LVL001"):
+        example = CASES[code][0]
+        assert proposed(code, replace(example, run=replace(example.run, open=run.open))) == ()
+        assert proposed(code, example) != ()
     assert proposed("IDL001", IDLE_LONG) != ()
     assert proposed("ERR001", FAILED) != ()
 
@@ -896,3 +926,49 @@ def test_a_note_that_did_not_arrive_starts_the_old_session() -> None:
 
     start = Start(run=4, origin=Origin.RESUMED, session="old")
     assert proposed("RFR003", view(Status.GONE, run=LEFT, refresh=refresh)) == (start,)
+
+
+def test_enough_limits_are_a_persons_turn() -> None:
+    """Over all of them, until somebody acknowledges; 0 is without a bound."""
+    often = replace(LIMITED, tally=Tally(continues=100))
+    unbound = replace(often, settings=replace(often.settings, limits_max=0))
+
+    [told] = proposed("LIM003", often)
+    assert isinstance(told, Escalate)
+    assert told.text == "a1 went on 100 times after limits: enough"
+    assert proposed("LIM002", unbound) != ()
+    assert proposed("LIM003", unbound) == ()
+
+
+@pytest.mark.parametrize("code", ["credit", "quota"])
+def test_an_empty_account_is_tried_seldom_and_not_for_ever(code: str) -> None:
+    """Once an hour, five times; then it waits for somebody who acknowledges."""
+
+    def tried(failures: int, since: float) -> bool:
+        tally = Tally(failures=failures, turns=failures)
+        made = failing(code, tally)
+        return proposed("ERR001", replace(made, belief=replace(made.belief, since=since))) != ()
+
+    hour = NOW.at - 3_600.0
+    assert [tried(n, hour) for n in (1, 5, 6, 60)] == [True, True, False, False]
+    assert not tried(1, hour + 1.0)
+
+
+def test_a_wait_that_only_the_transcript_tells_is_kept() -> None:
+    """The screen may have cut the line."""
+    told = Clue(source=Source.TRANSCRIPT, status=Status.FAILED, at=0.0, wait=300.0)
+    waits = replace(FAILED, clues=(told,))
+
+    assert proposed("ERR001", FAILED) != ()
+    assert proposed("ERR001", waits) == ()
+    assert proposed("ERR001", replace(waits, belief=replace(waits.belief, since=LONG_AGO))) != ()
+
+
+def test_errors_of_another_kind_are_not_counted_with_this_one() -> None:
+    """Whatever came before it: three refused requests are three, one is one."""
+    refused = Fault(at=NOW.at, code="403")
+    thrice = (*OUTAGE, refused, refused)
+
+    assert proposed("ERR003", failing("400", Tally(failures=9, turns=9), faults=OUTAGE)) == ()
+    assert proposed("ERR001", failing("400", Tally(failures=9, turns=9), faults=OUTAGE)) != ()
+    assert proposed("ERR003", failing("403", Tally(failures=11, turns=11), faults=thrice)) != ()

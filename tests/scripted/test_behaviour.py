@@ -395,6 +395,31 @@ def test_a_saved_note_carries_the_work_into_a_fresh_run() -> None:
     assert new.wait(2).agent.done
 
 
+def test_a_note_in_words_is_heeded_and_proven() -> None:
+    """It goes on with what the note names, or with what it saved last, or from the beginning."""
+    saved = {"n1": '{"progress": 2}', "n2": '{"progress": 2}', "n3": "{}"}
+    words = "Begin with the number 12345 between two colons. Saved as"
+
+    named = Desk(*STEPS, notes=dict(saved)).send(f"{words} n1").agent
+    last = Desk(*STEPS, notes={"n2": saved["n2"]}).send(words).agent
+    damaged = Desk(*STEPS, notes=dict(saved)).send(words).agent
+
+    assert "● :12345: I have the note." in named.screen()
+    assert [(each.progress, each.forgot) for each in (named, last, damaged)] == [
+        (2, False),
+        (2, False),
+        (0, False),
+    ]
+
+
+def test_it_tells_its_context_when_asked() -> None:
+    """In one line, and it begins no work."""
+    desk = Desk(*STEPS).send("Answer with one line in this form: CTX:<n>%").wait(1)
+
+    assert "● CTX:3%" in desk.agent.screen()
+    assert (desk.agent.status, desk.agent.progress) == ("idle", 0)
+
+
 def test_a_fresh_run_that_loads_nothing_has_forgotten() -> None:
     """A lost hand-over shows."""
     desk = Desk(*STEPS, notes={"n1": '{"progress": 2}'}, progress=2).send("go")

@@ -110,6 +110,20 @@ def test_the_users_status_line_gets_the_same_input(folder: Path) -> None:
     assert not (folder / "spool").exists()
 
 
+def test_a_brief_is_printed_once_and_only_at_a_start(folder: Path) -> None:
+    """A `/clear` or a compaction asks again; by then it is an old story."""
+    path = folder / "brief.json"
+    path.write_text('{"a": "ü"}', encoding="utf-8")
+
+    for source in ("clear", "compact", "resume"):
+        payload = json.dumps({**STOP, "source": source}).encode()
+        assert shim(folder, payload, "brief", str(path)) == b""
+    payload = json.dumps({**STOP, "source": "startup"}).encode()
+    assert shim(folder, payload, "brief", str(path)).decode() == '{"a": "ü"}'
+    assert shim(folder, payload, "brief", str(path)) == b""
+    assert [each.name for each in folder.iterdir()] == ["brief.json.told"]
+
+
 def test_a_long_payload_is_cut_to_its_facts(folder: Path) -> None:
     """A tool may be given a whole file."""
     [seen], _ = heard(folder, json.dumps({**STOP, "tool_input": "x" * 3_000_000}).encode())
@@ -121,7 +135,7 @@ def test_a_long_payload_is_cut_to_its_facts(folder: Path) -> None:
 @pytest.mark.parametrize("payload", [b"", b"not json", b'{"a"', b"\xff\xfe\n\n", b"[1,2]\r\n{}"])
 def test_what_is_no_hook_is_dropped_by_the_reader(folder: Path, payload: bytes) -> None:
     """The shim does not look; it costs the agent nothing."""
-    for words in ((), ("statusline",)):
+    for words in ((), ("statusline",), ("brief", str(folder / "b")), ("brief",)):
         shim(folder, payload, *words)
     shim(folder, json.dumps(STOP).encode(), run="x", agent='a"1\n𝄞')
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koboshi.adapters.claude import install
-from koboshi.adapters.claude.equip import EVENTS
+from koboshi.adapters import splicing
+from koboshi.adapters.claude import equip, install
+from koboshi.adapters.codex import install as codex_install
 from koboshi.store import project
 from tests.cli.journals import run
 
@@ -23,8 +24,12 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
     max_leaves=6,
 )
+#: What is put in, and at which events.
+CLIS = [(install.HOOKS, equip.EVENTS), (codex_install.HOOKS, codex_install.EVENTS)]
 HOOKS = st.dictionaries(
-    st.sampled_from(EVENTS) | st.just("Other"), st.lists(st.just(GROUP), max_size=2), max_size=4
+    st.sampled_from(equip.EVENTS) | st.just("Other"),
+    st.lists(st.just(GROUP), max_size=2),
+    max_size=4,
 )
 
 
@@ -43,21 +48,24 @@ def settings(draw: st.DrawFn) -> str:
     )
 
 
-@given(settings())
-def test_settings_lose_nothing_and_come_back_to_the_byte(text: str) -> None:
+@given(settings(), st.sampled_from(CLIS))
+def test_settings_lose_nothing_and_come_back_to_the_byte(
+    text: str, cli: tuple[splicing.Splice, tuple[str, ...]]
+) -> None:
     """Every hook of a person stays, ours is there once, and removing undoes it exactly."""
-    merged = install.merged(text)
+    ours, events = cli
+    merged = ours.merged(text)
     before, after = json.loads(text), json.loads(merged)
 
-    assert install.merged(merged) == merged
-    assert install.removed(merged) == text
-    assert install.removed(text) == text
-    for event in EVENTS:
+    assert ours.merged(merged) == merged
+    assert ours.removed(merged) == text
+    assert ours.removed(text) == text
+    for event in events:
         groups = after["hooks"][event]
-        assert [g for g in groups if install.MARK not in str(g)] == before.get("hooks", {}).get(
+        assert [g for g in groups if splicing.MARK not in str(g)] == before.get("hooks", {}).get(
             event, []
         )
-        assert sum(install.MARK in str(g) for g in groups) == 1
+        assert sum(splicing.MARK in str(g) for g in groups) == 1
     assert {k: v for k, v in after.items() if k != "hooks"} == {
         k: v for k, v in before.items() if k != "hooks"
     }
@@ -66,11 +74,11 @@ def test_settings_lose_nothing_and_come_back_to_the_byte(text: str) -> None:
 @given(settings())
 def test_a_file_that_was_formatted_since_is_cleaned_by_value(text: str) -> None:
     """Prettier was there: the layout is lost, the content is not."""
-    formatted = json.dumps(json.loads(install.merged(text)), indent=4)
-    left = install.removed(formatted)
+    formatted = json.dumps(json.loads(install.HOOKS.merged(text)), indent=4)
+    left = install.HOOKS.removed(formatted)
 
     assert left is not None
-    assert install.MARK not in left
+    assert splicing.MARK not in left
     before, after = json.loads(text), json.loads(left)
     full = {k: v for k, v in before.get("hooks", {}).items() if v}
     assert after.get("hooks", {}) == full
@@ -143,6 +151,22 @@ def test_a_project_is_set_up_and_cleared(tmp_path: Path, own: dict[str, str]) ->
     assert (tmp_path / ".claude").exists() is bool(own)
 
 
+def test_hooks_for_codex_are_put_in_when_asked_for_and_always_taken_out(tmp_path: Path) -> None:
+    """Codex asks about them at its next start; so nobody gets them by the way."""
+    run("init", str(tmp_path))
+    assert not (tmp_path / ".codex").exists()
+    asked = run("init", "--codex", str(tmp_path))
+    made = tree(tmp_path)
+
+    assert "created    .codex/hooks.json" in asked.out
+    assert "asks at its next start" in asked.out
+    assert set(json.loads(made[".codex/hooks.json"])["hooks"]) == set(codex_install.EVENTS)
+    assert run("init", "--codex", str(tmp_path)).code == 0
+    assert tree(tmp_path) == made
+    assert run("init", "--remove", str(tmp_path)).code == 0
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_a_person_changed_is_left(tmp_path: Path) -> None:
     """An edited koboshi.toml is no longer ours."""
     run("init", str(tmp_path))
@@ -172,7 +196,7 @@ def test_the_hook_does_nothing_unless_koboshi_says_how(tmp_path: Path, shim: str
     if shim is not None:
         env["KOBOSHI_HOOK_SHIM"] = shim
     ran = subprocess.run(
-        ["/bin/sh", "-c", install.COMMAND],
+        ["/bin/sh", "-c", splicing.COMMAND],
         env=env,
         input=b"{}",
         capture_output=True,

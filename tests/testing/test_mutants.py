@@ -17,8 +17,8 @@ from koboshi.core import engine, gate
 from koboshi.core.readings import Reading, Status
 from koboshi.core.view import Exit, View, evolve
 from koboshi.daemon import recover, supervisor
-from koboshi.performers import PERFORMERS, interrupting, lifecycle, settle, typing
-from koboshi.performers.hands import Glance, Hands, done, skipped
+from koboshi.performers import PERFORMERS, handover, interrupting, lifecycle, settle, typing
+from koboshi.performers.hands import Glance, Hands, done, failed, skipped
 from koboshi.rules import BUILTIN, refresh, runs
 from koboshi.store import history, journal
 from koboshi.testing import Night, Violation, nights, runtime
@@ -227,6 +227,11 @@ def never_lost(patch: Patch) -> None:
     patch.setattr(QuickAdapter, "lost_session", lambda _self, _seen: False)
 
 
+def no_note_written(patch: Patch) -> None:
+    """Whose session is not found begins anew with nothing."""
+    patch.setattr(handover, "left_for", lambda _hands, _name, _said: failed("no room"))
+
+
 def others_not_looked_for(patch: Patch) -> None:
     """A session is resumed, whoever has it."""
 
@@ -343,7 +348,10 @@ MUTANTS = {
     "k TSK002": Mutant(without("TSK002"), "stuck", (1, 2, 3)),
     "m hang": Mutant(hangs_seen_everywhere, "after it moved", (1, 2, 3)),
     "m errors": Mutant(instead("ERR004", _never_cured), "because of errors", (187, 225, 357, 374)),
-    "m open": Mutant(instead("IDL001", _nothing_open), "not told of what was left", (87, 93, 124)),
+    "m open": Mutant(
+        instead("IDL001", _nothing_open), "not told of what was left", (320, 677, 1255)
+    ),
+    "m note": Mutant(no_note_written, "was told no note", (149, 105, 145)),
     "m lost": Mutant(never_lost, "resumed again that was not found", (5, 77, 107)),
     "m held": Mutant(others_not_looked_for, "another process had open", (87, 93, 124)),
     "m outage": Mutant(instead("ERR001", _out_of_patience), "stuck", (7, 15, 24)),

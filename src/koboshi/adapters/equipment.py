@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from koboshi.core.observations import ScreenSeen, Signal
 
 
+#: The file of a run in which its brief waits for the shim, which takes it away.
+BRIEF = "brief.json"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
     """What there is to equip a run with."""
@@ -35,6 +39,7 @@ class Kit:
     cwd: str = ""
     around: Mapping[str, str] = field(default_factory=dict)  #: environment it starts in
     texts: Mapping[str, str] = field(default_factory=dict)  #: files by path, as far as there are
+    brief: str = ""  #: what the run is to know before anybody types, where its CLI can be told so
 
     @property
     def env(self) -> dict[str, str]:

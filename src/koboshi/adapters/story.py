@@ -13,4 +13,5 @@ class Story:
     reply: str = ""  #: what the agent said
     files: tuple[str, ...] = ()  #: what it wrote or changed, oldest first
     todos: tuple[str, ...] = ()  #: open items of its list
+    given: str = ""  #: what a hook of ours gave it to know before all that
     calls: tuple[str, ...] = ()  #: tool calls without a result: they may have run

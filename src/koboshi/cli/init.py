@@ -10,6 +10,7 @@ _EPILOG = """\b
 Examples:
   koboshi init
   koboshi init ~/api
+  koboshi init --codex
   koboshi init --remove
 
 \b
@@ -20,8 +21,9 @@ Exit codes: 0 fine · 2 a file cannot be merged into, or is outside the project
 
 @click.command(epilog=_EPILOG)
 @click.argument("project", default=".", type=click.Path(path_type=Path))
+@click.option("--codex", is_flag=True, help="Hooks for Codex, too; it asks once to trust them.")
 @click.option("--remove", is_flag=True, help="Take exactly that away again.")
-def init(*, project: Path, remove: bool) -> None:
+def init(*, project: Path, codex: bool, remove: bool) -> None:
     """Set up PROJECT: hooks, the `/reload` command, a koboshi.toml, entries in .gitignore.
 
     What is there stays as it is, to the byte. The hooks do nothing while koboshi does not run.
@@ -34,7 +36,9 @@ def init(*, project: Path, remove: bool) -> None:
     root = project.expanduser().absolute()
     if not root.is_dir():
         raise InputError(f"{root}: expected a folder")
-    changes = plan(root, remove=remove)
+    changes = plan(root, remove=remove, codex=codex)
     carry_out(root, changes)
     for change in changes:
         say(plain(f"{change.word:<10} {change.path.relative_to(root)}"))
+    if codex and not remove:
+        say("Codex asks at its next start whether these hooks may run: look at them and trust them")

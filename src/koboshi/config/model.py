@@ -64,8 +64,11 @@ class Values(BaseModel):
     limit_slack: Annotated[Seconds, Trust.MORE] = _DEFAULT.limit_slack
     """How much longer than the CLI says a usage limit is waited out."""
     limit_spread: Annotated[Seconds, Trust.MORE] = _DEFAULT.limit_spread
-    """Agents that share a login go on one after the other: each waits a part of this besides, by
-    its name; 0: all at once."""
+    """Agents in koboshi's care that share a login go on one after the other: each waits a part of
+    this besides, by its name; 0: all at once. An agent that is alone with its login does not."""
+    limits_max: Annotated[Count, Trust.LESS] = _DEFAULT.limits_max
+    """How often it is told to go on after a usage limit, over all limits, until you acknowledge;
+    then you are asked. 0 is without a bound."""
     limit_blind: Annotated[Seconds, Trust.MORE] = _DEFAULT.limit_blind
     """When to try again where the CLI does not say when its limit ends."""
     failed_base: Annotated[Seconds, Trust.MORE] = _DEFAULT.failed_base

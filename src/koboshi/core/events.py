@@ -154,6 +154,14 @@ class SignalRead:
     context: ContextUse | None = None
     tokens: int = 0  #: in the context, where a share is not told
     window: int = 0  #: size of the context in tokens
+    wait: float = 0.0  #: seconds that an error asks for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeersCounted:
+    """How many other agents in our care share its login."""
+
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +222,7 @@ Body = (
     | OrderGiven
     | ActionFinished
     | SupervisorStarted
+    | PeersCounted
     | Ticked
 )
 

@@ -15,6 +15,7 @@ from .events import (
     HookRead,
     OrderGiven,
     Origin,
+    PeersCounted,
     PersonTyped,
     RunExited,
     RunStarted,
@@ -71,7 +72,7 @@ def fold(view: View, event: Event) -> View:
             return _believe(_same(view, body), now)
         case ScreenRead():
             after = _believe(_read(view, body), now)
-        case HookRead() | SignalRead() | TasksRead():
+        case HookRead() | SignalRead() | TasksRead() | PeersCounted():
             after = _believe(told(view, body, now), now)
         case RunStarted():
             after = _started(view, body, now)
@@ -92,7 +93,7 @@ def fold(view: View, event: Event) -> View:
         case _:
             assert_never(body)
     if after is view and isinstance(
-        body, RunStarted | RunExited | ScreenRead | SignalRead | TasksRead
+        body, RunStarted | RunExited | ScreenRead | SignalRead | TasksRead | PeersCounted
     ):
         return view  # an old story
     return evolve(after, past=(*after.past[1 - HISTORY :], event))
@@ -145,8 +146,10 @@ def _faulted(view: View, reason: str, now: Moment) -> View:
     error = view.sight.error
     code = error.code if error is not None else reason.rpartition("API error ")[2]
     start = now.at - view.settings.errors_window
-    recent = tuple(fault for fault in view.faults if fault.at > start)
-    return evolve(view, faults=(*recent, Fault(at=now.at, code=code)))
+    recent = sum(1 for fault in view.faults if fault.at > start)
+    # A CLI's own retries stretch one error over minutes: a row of them may outlast the window.
+    kept = view.faults[-max(recent, view.settings.errors_max, 1) :]
+    return evolve(view, faults=(*kept, Fault(at=now.at, code=code)))
 
 
 def _entered(view: View, status: Status, reason: str, now: Moment) -> Tally:

@@ -44,7 +44,7 @@ def ordered(view: View, body: OrderGiven) -> View:
             # `starts` stays: it is part of a key, and a key that was used is used.
             tally = evolve(view.tally, crashes=0, nudges=0, failures=0, held=0)
             tally = evolve(tally, cures=0, hangs=0, interrupts=0, misses=0)
-            tally = evolve(tally, unsaved=0, settled=settled)
+            tally = evolve(tally, unsaved=0, continues=0, settled=settled)
             # A refresh that ran out of tries is the person's now; it would hold every rule up.
             stuck = view.refresh is not None and view.refresh.tries >= view.settings.tries_max
             refresh = None if stuck else view.refresh

@@ -125,6 +125,7 @@ def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     window = view.window
     if window is not None and action.about.startswith(f"limit{window.nth}."):
         window = evolve(window, tries=window.tries + 1)
+        tally = evolve(tally, continues=tally.continues + 1)
     return evolve(view, window=window, tally=evolve(tally, nudges=tally.nudges + 1))
 
 

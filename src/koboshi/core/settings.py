@@ -32,6 +32,9 @@ class Settings:
     unknown_after: float = 120.0  #: unknown that long → a person is told
     limit_slack: float = 5.0  #: wait this much longer than the CLI says
     limit_spread: float = 60.0  #: and up to this much more, each agent at a moment of its own
+    limits_max: int = (
+        100  #: messages after limits, over all of them, then a person is asked; 0: any
+    )
     limit_blind: float = 3600.0  #: try again after this when the CLI does not say when it resets
     errors_max: int = 3  #: API errors, in a row or …
     errors_window: float = 300.0  #: … within this time; then what `on_error` says is done

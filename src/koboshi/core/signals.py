@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .events import HookRead, SignalRead, Source, TasksRead
+from .events import HookRead, PeersCounted, SignalRead, Source, TasksRead
 from .readings import ContextUse
 from .view import NEVER, Clue, Loop, Tasks, evolve
 
@@ -37,8 +37,10 @@ def without(view: View, *sources: Source) -> View:
     return evolve(view, clues=tuple(c for c in view.clues if c.source not in sources))
 
 
-def told(view: View, body: HookRead | SignalRead | TasksRead, now: Moment) -> View:
+def told(view: View, body: HookRead | SignalRead | TasksRead | PeersCounted, now: Moment) -> View:
     """What is known after that signal."""
+    if isinstance(body, PeersCounted):
+        return view if body.count == view.peers else evolve(view, peers=body.count)
     if isinstance(body, TasksRead):
         tasks = Tasks(done=body.done, left=body.left)
         return view if tasks == view.tasks else evolve(view, tasks=tasks)
@@ -101,6 +103,7 @@ def _signal(view: View, body: SignalRead, now: Moment) -> View:
         at=now.at,
         reason=body.reason,
         evidence=body.evidence,
+        wait=body.wait,
     )
     return evolve(after, clues=with_clue(after, clue))
 

@@ -48,6 +48,7 @@ class Clue:
     reason: str = ""
     evidence: tuple[str, ...] = ()
     since: float = NEVER
+    wait: float = 0.0  #: seconds that an error asks for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,6 +221,7 @@ class Tally:
     starts: int = 0  #: failed attempts to start a run since one started
     held: int = 0  #: starts that could not even be tried since one started
     limits: int = 0  #: usage limits, over all runs
+    continues: int = 0  #: messages after a limit, over all of them, till a person acknowledges
     refreshes: int = 0  #: refreshes begun, over all runs
     notes: int = 0  #: notes between refreshes, and failures to end who is done; over all runs
     misses: int = 0  #: such notes and ends that failed, since a note was written
@@ -247,7 +249,7 @@ class View:
     window: Window | None = None
     refresh: Refreshing | None = None
     reload: Reloading | None = None
-    faults: tuple[Fault, ...] = ()  #: errors within their window, oldest first
+    faults: tuple[Fault, ...] = ()  #: errors within their window, or the last ones; oldest first
     loop: Loop | None = None
     tasks: Tasks = Tasks()
     said: bool = False  #: a message went in, and no other status has come of it yet
@@ -261,6 +263,7 @@ class View:
     wanted: bool = False  #: a person asked for a run and there is none yet
     halted: Order | None = None  #: STOP or KILL: a person wants no run until the next START
     outbox: tuple[Message, ...] = ()  #: what a person wants to be typed, oldest first
+    peers: int = 0  #: other agents in our care that share its login
     paused: bool = False
     given_up: bool = False
     past: tuple[Event, ...] = ()  #: the last events; a rule asks `history(count)`
@@ -307,15 +310,6 @@ class View:
         )
         return max(0.0, now.at - max(self.sight.worked_at, self.belief.since, *beside))
 
-    def errors_in_window(self, now: Moment) -> int:
-        """Turns that ended in an error: within the window, or in a row if that is more.
-
-        A CLI's own retries stretch one error over minutes, so that a row may outlast the window.
-        """
-        start = now.at - self.settings.errors_window
-        recent = sum(1 for fault in self.faults if fault.at > start)
-        return max(recent, self.tally.failures)
-
     def person_about(self, now: Moment) -> bool:
         """Whether a person typed a moment ago or has left a half-typed line (law 10)."""
         return bool(self.sight.draft) or now.at - self.person_at < self.settings.person_hold
@@ -326,7 +320,8 @@ class View:
         if window is None:
             return True
         # Agents that share a login would all begin in the same second: each has its own moment.
-        turn = self.settings.limit_spread * (zlib.crc32(self.context.agent.encode()) % 1000) / 1000
+        spread = self.settings.limit_spread if self.peers else 0.0
+        turn = spread * (zlib.crc32(self.context.agent.encode()) % 1000) / 1000
         if window.limit.resets_at is None:
             return now.at - window.since >= self.settings.limit_blind + turn
         return now.utc >= window.limit.resets_at + self.settings.limit_slack + turn

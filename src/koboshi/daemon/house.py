@@ -11,7 +11,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from koboshi.core.events import Order, OrderGiven
+from koboshi.core.events import Order, OrderGiven, PeersCounted
 from koboshi.errors import HostError, InputError, KoboshiError, UnknownAgent
 from koboshi.hosts.adopted import AdoptedHost
 from koboshi.hosts.tmux import TmuxHost
@@ -19,6 +19,7 @@ from koboshi.store.paths import is_default, journal_dir, socket_dir
 from koboshi.store.roster import Roster
 from koboshi.store.shelves import make_private
 
+from .logins import peers
 from .scribe.pen import Pen
 from .settling import settled
 from .versions import Versions
@@ -60,6 +61,7 @@ class House:
         for entry in self.roster.entries():
             if entry.watched:
                 self._tend(entry)
+        self._count_peers()
 
     async def close(self) -> None:
         """Let go of everybody; the agents live on."""
@@ -90,6 +92,7 @@ class House:
             known = journal_dir(self.state, entry.agent).exists()
             self.roster.keep(entry, environment)
             ward = self._tend(entry)
+            self._count_peers()
         try:
             await self._start(ward)
         except KoboshiError:
@@ -104,6 +107,7 @@ class House:
             entry = replace(self.roster.entry(agent), watched=True)
             self.roster.keep(entry)
             ward = self.wards.get(agent) or self._tend(entry)
+            self._count_peers()
         await self._start(ward)
         return ward
 
@@ -122,7 +126,9 @@ class House:
             run = 1
             await self.adopted.adopt(entry.agent, target, socket=socket, run=run)
             self.roster.keep(entry)
-            return self._tend(entry)
+            ward = self._tend(entry)
+            self._count_peers()
+            return ward
 
     async def mode(self, agent: str, mode: str) -> Ward:
         """From now on koboshi may do that much to the agent."""
@@ -141,6 +147,7 @@ class House:
             ward.order(OrderGiven(order=Order.RELEASE, by="person"))
             await ward.end()
             self.wards.pop(agent)
+            self._count_peers()
             self.roster.keep(replace(ward.entry, watched=False))
             if ward.entry.host == "adopted":
                 await self._forget(ward)
@@ -156,6 +163,7 @@ class House:
                 await ward.end()
                 await self._forget(ward)
                 self.wards.pop(agent)
+                self._count_peers()
             self.roster.drop(agent)
 
     # -- parts ---------------------------------------------------------------------------------
@@ -175,10 +183,17 @@ class House:
         ward.begin()
         return ward
 
+    def _count_peers(self) -> None:
+        """Tell each how many others share its login; who knows that already is not told again."""
+        logins = {agent: ward.login for agent, ward in self.wards.items()}
+        for agent, count in peers(logins).items():
+            self.wards[agent].order(PeersCounted(count=count))
+
     async def _undo(self, ward: Ward) -> None:
         """Forget an agent that could not even be begun: there is nothing to look after."""
         await ward.end()
         self.wards.pop(ward.entry.agent, None)
+        self._count_peers()
         self.roster.drop(ward.entry.agent)
 
     async def _start(self, ward: Ward) -> None:

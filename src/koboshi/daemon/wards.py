@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from koboshi.errors import KoboshiError
 from koboshi.performers import Program
 
+from .logins import login_of
 from .logs import about
 from .settling import settled
 from .solo import Post, watch_over
@@ -60,6 +61,7 @@ class Ward:
         self._state = state
         self._host = host
         self._environment = environment
+        self.login = login_of(entry.agent_type, environment)
         self._pen, self._versions = pen, versions
         self._orders: list[Body] = []
         self._listeners: set[asyncio.Queue[tuple[Event, World]]] = set()

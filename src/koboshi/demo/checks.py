@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from koboshi.core.actions import Action, Answer, Checkpoint, Escalate, Load, Send, Start, Stop
+from koboshi.core.actions import (
+    Action,
+    Answer,
+    Checkpoint,
+    Escalate,
+    Interrupt,
+    Load,
+    Notify,
+    Send,
+    Start,
+    Stop,
+)
 from koboshi.core.events import (
     ActionFinished,
     Ending,
@@ -89,7 +100,8 @@ def nudged(story: Story) -> bool:
 def answered_once(story: Story) -> bool:
     """Two dialogs with the same words: two answers, and the agent ran the command twice."""
     answers = [a for _, a in story.done if isinstance(a, Answer)]
-    return len(answers) == story.ran.count("npm test") == 2  # noqa: PLR2004 - as night.toml asks
+    twice = story.ran.count("npm test") == 2  # noqa: PLR2004 - as night.toml asks
+    return twice and len(answers) == len(story.ran)
 
 
 def left_to_person(story: Story) -> bool:
@@ -106,6 +118,21 @@ def refreshed(story: Story) -> bool:
         return False
     save, stop, load = (seqs[0] for seqs in wanted)
     return save < stop < fresh[0] < load
+
+
+def told_of_circle(story: Story) -> bool:
+    """It made the same call again and again, and was told so, once."""
+    return len(_sends(story, "LVL001")) == 1
+
+
+def unstuck(story: Story) -> bool:
+    """Its turn hung: interrupted, saved, and started fresh, in that order."""
+    stops = [seq for seq, action in story.done if isinstance(action, Interrupt)]
+    if not stops:
+        return False
+    saves = [seq for seq, a in story.done if isinstance(a, Checkpoint) and seq > stops[0]]
+    fresh = [seq for seq, run in story.runs if run.origin is Origin.FRESH and seq > stops[0]]
+    return bool(saves and fresh) and saves[0] < fresh[0]
 
 
 def retried(story: Story) -> bool:
@@ -153,12 +180,14 @@ def taken_over(story: Story) -> bool:
 
 
 def finished(story: Story) -> bool:
-    """The agent said that all is done."""
-    return (
-        bool(story.screens)
-        and story.screens[-1].reading.status is Status.IDLE
-        and any(FINISHED in line for line in story.screens[-1].reading.lines)
-    )
+    """The agent said that all is done; its work was noted, it was ended, a person heard of it."""
+    said = any(FINISHED in line for screen in story.screens for line in screen.reading.lines)
+    saves = [seq for seq, a in story.done if isinstance(a, Checkpoint)]
+    told = [seq for seq, a in story.done if isinstance(a, Notify) and a.about.endswith("finished")]
+    if not (said and saves and told and story.exits):
+        return False
+    ended, exit_ = story.exits[-1]
+    return exit_.meant and saves[-1] < ended < told[-1]
 
 
 Check = Callable[[Story], bool]
@@ -169,11 +198,13 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("asked twice in the same words, and was answered once each", answered_once),
     ("asked for what nobody allowed, and a person was called", left_to_person),
     ("filled its context, and was saved, restarted and given its note", refreshed),
+    ("went round in circles, and was told so", told_of_circle),
+    ("hung in the middle of a turn, and was interrupted and restarted", unstuck),
     ("failed on the API, and was told to try again", retried),
     ("was killed, and came back with its session", resumed),
     ("restarted itself, and was told its own words", reloaded),
     ("hit a usage limit, and went on once, after the reset", limit_waited_out),
-    ("finished its work", finished),
+    ("finished its tasks, and was saved and ended for the night", finished),
 )
 #: Only where the agent outlives its supervisor.
 SURVIVAL: tuple[str, Check] = ("lost its supervisor to kill -9, and got another", taken_over)

@@ -28,16 +28,18 @@ if TYPE_CHECKING:
 #: A night's waits, compressed; the proportions are those of a real one.
 SETTINGS = Settings(
     mode=Mode.AUTO,
-    allow=("npm test",),
-    idle_after=3.0,
+    allow=("npm test", "make lint"),
+    tasks="TASKS.md",
+    hang_after=4.0,  # longer than any turn of the script
+    calls_max=3,
+    idle_after=2.0,
     send_cooldown=2.0,
     answer_cooldown=0.5,
-    failed_base=2.0,
+    failed_base=1.0,
     quiet=0.5,
     refresh_gap=5.0,
     backoff_base=1.0,
     limit_slack=0.5,
-    limit_spread=0.0,  # one agent: nobody to wait for
     person_hold=2.0,
     run_max=0.0,
 )
@@ -69,8 +71,18 @@ def _announce(supervisor: Supervisor, text: str) -> None:
         supervisor.runtime.spawn(_refuse(supervisor))
 
 
-def _finished(supervisor: Supervisor) -> bool:
-    return any(FINISHED in line for line in supervisor.world.view.context.lines)
+def _tick(tasks: Path, box: str) -> None:
+    """The tasks file as the agent of the demo keeps it; a scripted one writes no files."""
+    tasks.write_text(f"- [{box}] make the tests pass\n- [{box}] write the summary\n")
+
+
+def _finished(supervisor: Supervisor, tasks: Path) -> bool:
+    """Whether the agent is through, was ended, and a person heard of it."""
+    view = supervisor.world.view
+    if any(FINISHED in line for line in view.context.lines) and not view.tasks.complete:
+        _tick(tasks, "x")
+    ended = view.tasks.complete and view.run.exit is not None
+    return ended and not supervisor.world.ledger.in_flight()
 
 
 def _orphaned(spec: dict[str, Any]) -> bool:
@@ -88,10 +100,15 @@ async def main(spec: dict[str, Any]) -> None:
         settings=SETTINGS,
         hooks=Path(spec["hooks"]),
     )
+    tasks = Path(spec["cwd"]) / SETTINGS.tasks
+    if not tasks.exists():
+        _tick(tasks, " ")
+
+    def enough(supervisor: Supervisor) -> bool:
+        return _finished(supervisor, tasks) or _orphaned(spec)
+
     try:
-        await watch_over(
-            post, host, enough=lambda s: _finished(s) or _orphaned(spec), announce=_announce
-        )
+        await watch_over(post, host, enough=enough, announce=_announce)
     finally:
         await host.close()
         if _orphaned(spec):  # nobody is left who would clear up

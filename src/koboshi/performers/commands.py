@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .hands import Glance, Hands
 
 #: How CLIs answer to a command they do not have; they may repeat its arguments, the name too.
-_UNKNOWN = ("unknowncommand", "unknownskill", "unknownslashcommand", "unrecognizedcommand")
+UNKNOWN = ("unknowncommand", "unknownskill", "unknownslashcommand", "unrecognizedcommand")
 #: Words of a row that names the checkpoint and says that there is none.
 _FAILED = re.compile(
     r"(?i)\b(?:no such|not (?:found|saved|loaded)|could(?: not|n.t)|can(?:not|.t)|unable|fail\w*"
@@ -132,4 +132,4 @@ def _below(glance: Glance, text: str) -> str:
 
 def _refused(glance: Glance, text: str) -> bool:
     below = _below(glance, text).lower()
-    return any(words in below for words in _UNKNOWN)
+    return any(words in below for words in UNKNOWN)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from koboshi import _hook
-from koboshi.adapters.equipment import Equipment, Kit
+from koboshi.adapters.equipment import BRIEF, Equipment, Kit
 
 from .pruning import prune_runs
 
@@ -46,7 +46,7 @@ class Texts(Mapping[str, str]):
         return 0
 
 
-def equipped(argv: tuple[str, ...], run: int, hands: Hands) -> Equipment:
+def equipped(argv: tuple[str, ...], run: int, hands: Hands, *, brief: str = "") -> Equipment:
     """That run with what its adapter adds; the same arguments give the same equipment."""
     program, gear = hands.program, hands.program.gear
     if gear is None:
@@ -62,8 +62,24 @@ def equipped(argv: tuple[str, ...], run: int, hands: Hands) -> Equipment:
         cwd=program.cwd,
         around=os.environ if program.env is None else program.env,
         texts=Texts(),
+        brief=brief,
     )
     return hands.adapter.equip(argv, kit)
+
+
+def waiting_brief(run: int, hands: Hands) -> Path | None:
+    """The brief that this run has not taken yet; None when there is none, or it was taken."""
+    gear = hands.program.gear
+    path = gear.folder / f"run-{run}" / BRIEF if gear is not None else None
+    return path if path is not None and path.exists() else None
+
+
+def was_briefed(run: int, hands: Hands) -> bool:
+    """Whether that run has taken its brief: hooks may be switched off, or its CLI too old."""
+    gear = hands.program.gear
+    if gear is None or waiting_brief(run, hands) is not None:
+        return False  # one that waits is of a later try to start it than one that was taken
+    return (gear.folder / f"run-{run}" / (BRIEF + _hook.TOLD)).exists()
 
 
 def identity(run: int, hands: Hands) -> dict[str, str]:

@@ -4,8 +4,8 @@ The agent is asked to answer with it, in plain text: a note that it writes to a 
 permission dialog, at night, on behalf of nobody. Its answer is read from its transcript, or from
 the screen. An agent that cannot answer gets a note made from what it wrote down before.
 
-The next run gets the note in its first message and has to say a number that stands in it nowhere
-in that form: what is only echoed proves nothing.
+The next run gets the note in its first message, or has it from its start (`briefs.py`), and has to
+say a number that stands in it nowhere in that form: what is only echoed proves nothing.
 """
 
 from __future__ import annotations
@@ -103,6 +103,11 @@ def greeting(name: str, note: str, run: int) -> str:
         f"hand-over note follows. Begin your answer with the number {mark} between two colons, "
         f"without blanks, then go on with the work at once.\n\n{note}"
     )
+
+
+def headline(name: str, run: int) -> str:
+    """How a note begins that the next run has from its start: nothing else names that number."""
+    return f"Hand-over note number {number(name, 'load')} for run {run} of this work."
 
 
 def proven(text: str, name: str) -> bool:
@@ -226,7 +231,11 @@ def arrived(hands: Hands, glance: Glance, action: Checkpoint | Load) -> bool:
     """Whether the note, or the proof of it, is there."""
     if action.kind == "checkpoint":
         return bool(found_note(hands, glance, action.name))
-    return any(proven(text, action.name) for text in _answers(hands, glance))
+    if any(proven(text, action.name) for text in _answers(hands, glance)):
+        return True
+    story = _story(hands)  # a model may forget the number that it was given
+    answered = bool(story.reply) and glance.reading.status is Status.IDLE
+    return answered and headline(action.name, action.run) in story.given
 
 
 def left_for(hands: Hands, name: str, said: str) -> Outcome:

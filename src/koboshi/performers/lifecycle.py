@@ -14,7 +14,7 @@ from koboshi.core.readings import Status
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Launch
 
-from . import handover, programs
+from . import briefs, handover, programs
 from .equipping import equipped, identity, lay_out, reach
 from .hands import Skipped, done, failed, skipped
 from .typing import SHOWS, finish_typing, ready, second_opinion, submit
@@ -151,7 +151,7 @@ def _equipment(action: Start, hands: Hands) -> Equipment:
     argv = programs.argv(action, hands)
     if programs.needs_shell(action, hands):
         return Equipment(argv=argv)
-    return equipped(argv, action.run, hands)
+    return equipped(argv, action.run, hands, brief=briefs.brief_for(action, hands))
 
 
 def _variables(action: Start, equipment: Equipment, hands: Hands) -> dict[str, str]:
@@ -287,18 +287,19 @@ async def _enter_command(
 
 
 async def settle_start(action: Start, hands: Hands) -> Outcome:
-    """A start in doubt: the run is there, or it is not."""
+    """A start in doubt: the run is there, or it is not; what outlived the one before still does."""
+    left = await _left_running(action, hands, ())  # nothing is ended: the new run may be up
     if hands.place is not None and not hands.place.own:
         glance = await hands.fresh_look()
         if not _ended(glance) or _refused(action, hands, glance):
             moved = replace(hands.place, run=action.run, pid=glance.seen.pid)
-            return _arrived(action, hands, moved, "in doubt; found running")
+            return _arrived(action, hands, moved, "in doubt; found running", left=left)
         if _on_line(glance, _command(action, hands)):
-            return await _enter_command(action, hands, hands.place)
+            return await _enter_command(action, hands, hands.place, left=left)
         return skipped("in doubt; the shell is in the foreground")
     for place in await hands.host.find(hands.agent):
         if place.run == action.run:
-            return _arrived(action, hands, place, "in doubt; found there")
+            return _arrived(action, hands, place, "in doubt; found there", left=left)
     return skipped("in doubt; no such run is there")
 
 
@@ -306,5 +307,5 @@ async def settle_stop(action: Stop, hands: Hands) -> Outcome:
     """Ending is safe to do again, but our own half-typed word must not stay in the box."""
     if hands.place is None or hands.place.run != action.run:
         return done("in doubt; the run is over")
-    glance = await finish_typing(hands, hands.adapter.exit_text())
+    glance, _ = await finish_typing(hands, hands.adapter.exit_text())
     return done("in doubt; it has ended") if _ended(glance) else skipped("in doubt; it is still up")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from koboshi.adapters.pasted import bare
 from koboshi.core.events import Ending, Source
 from koboshi.core.readings import Status
+from koboshi.rules.outages import RETRY, cure_for
 
-from . import commands, handover, probing
+from . import briefs, commands, handover, probing, reactions
 from .hands import Skipped, done, failed, readable, skipped
 
 if TYPE_CHECKING:
@@ -137,11 +138,14 @@ async def _take_back(hands: Hands, text: str) -> None:
 async def send(action: Send, hands: Hands) -> Outcome:
     """Type and submit a message."""
     hands.at_place(action.run)
-    if _tells_of_restart(action) and _has_come(action, hands, await hands.look()):
+    glance = await hands.look()
+    if _tells_of_restart(action) and _has_come(action, hands, glance):
         return done("was told already")
     hands.touch(action.key)
     sent = await submit(hands, action.text, at_once=action.at_once)
-    return await probing.answered(hands, sent, action) if probing.asks(action) else sent
+    if probing.asks(action):
+        return await probing.answered(hands, sent, action)
+    return await reactions.looked_for(hands, sent, action, glance.reading.lines)
 
 
 def _tells_of_restart(action: Send) -> bool:
@@ -174,8 +178,20 @@ async def load(action: Load, hands: Hands) -> Outcome:
     """Have the new run load what the old one saved, and see its confirmation."""
     hands.at_place(action.run)
     hands.touch(action.key)
+    await briefs.taken_or_withdrawn(action, hands)
     sent = await submit(hands, typed_text(action, hands))
-    return await _settled(hands, sent, action)
+    outcome = await _settled(hands, sent, action)
+    if sent.ending is Ending.DONE and outcome.ending is Ending.FAILED and await _waits(hands):
+        return skipped(f"{outcome.why}: nobody answers now, so it is done again later")
+    return outcome
+
+
+async def _waits(hands: Hands) -> bool:
+    """Whether what was asked failed by something that ends by itself: that is no failed try."""
+    reading = (await hands.look()).reading
+    code = reading.error.code if reading.error is not None else ""
+    passes = cure_for(hands.view().settings, code or "error") == RETRY
+    return reading.status is Status.LIMITED or (reading.status is Status.FAILED and passes)
 
 
 def _is_asked(action: Checkpoint | Load, hands: Hands) -> bool:
@@ -226,17 +242,20 @@ async def settle_typing(action: Send | Checkpoint | Load, hands: Hands) -> Outco
     """The text may have gone in: if it stands in the box, only Enter is missing."""
     if hands.place is None or hands.place.run != action.run:
         return failed("in doubt; the run is over")
-    return _judge(action, hands, await finish_typing(hands, typed_text(action, hands)))
+    glance, entered = await finish_typing(hands, typed_text(action, hands))
+    if entered and action.kind == "send":
+        return done("in doubt; it stood in the box, and was entered")  # an old look may not show it
+    return _judge(action, hands, glance)
 
 
-async def finish_typing(hands: Hands, text: str) -> Glance:
-    """Press Enter if that text stands in the box; what the screen shows then."""
+async def finish_typing(hands: Hands, text: str) -> tuple[Glance, bool]:
+    """Press Enter if that text stands in the box; what the screen shows then, and if it left."""
     await readable(hands)
     glance = await hands.patient_look()
-    if glance.reading.draft and _holds(hands, glance, text):
-        await _enter(hands, text)
-        glance = await hands.look()
-    return glance
+    if not glance.reading.draft or not _holds(hands, glance, text):
+        return glance, False
+    entered = await _enter(hands, text)
+    return await hands.look(), entered.ending is Ending.DONE
 
 
 def typed_text(action: Send | Checkpoint | Load, hands: Hands) -> str:
@@ -251,6 +270,8 @@ def _words(action: Checkpoint | Load, hands: Hands) -> str:
     if _in_words(action, hands):
         if action.kind == "checkpoint":
             return handover.request(name)
+        if briefs.was_told(action, hands):  # type: ignore[arg-type]
+            return briefs.reminder(action.run)
         return handover.greeting(name, handover.kept(hands, name), action.run)
     return adapter.save_text(name) if action.kind == "checkpoint" else adapter.load_text(name)
 

@@ -67,6 +67,7 @@ BUILTIN: tuple[Rule, ...] = (
     timebox.run_too_old,
     context.context_filling_up,
     failures.login_refused,
+    failures.account_empty,
     failures.run_broken_by_errors,
     failures.request_refused,
     failures.turn_failed,

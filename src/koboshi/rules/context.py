@@ -76,7 +76,8 @@ def context_filling_up(view: View, now: Moment) -> Proposal | None:  # noqa: ARG
     if use is None or settings.warn_context <= 0 or view.status not in (_WORKING, Status.IDLE):
         return None
     near = settings.warn_context <= use.used < settings.context_max
-    busy = view.refresh is not None or view.retrying
+    # Who has a call left open is told of that first: whatever is said makes it go on.
+    busy = view.refresh is not None or view.retrying or bool(view.run.open)
     if not near or busy or view.context.agent_type in MUTE:
         return None
     text = (

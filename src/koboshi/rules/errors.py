@@ -14,7 +14,17 @@ from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 
 from .context import refresh_for
-from .outages import RESET, RESTART, RETRY, SKIP, code_of, cure_of, patience
+from .outages import (
+    RESET,
+    RESTART,
+    RETRY,
+    SKIP,
+    code_of,
+    cure_of,
+    errors_alike,
+    is_empty,
+    patience,
+)
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
@@ -32,7 +42,7 @@ def _failed(view: View) -> bool:
 def _wanted(view: View, now: Moment) -> str:
     """What is to be done about it: few errors are retried, whatever they are."""
     fresh = view.tally.turns == 0  # the error of the run before, which is tried again
-    few = view.errors_in_window(now) < view.settings.errors_max
+    few = errors_alike(view, now) < view.settings.errors_max
     return RETRY if fresh or few else cure_of(view)
 
 
@@ -65,6 +75,8 @@ def turn_failed(view: View, now: Moment) -> Proposal | None:
     wait = patience(view)
     if view.age(now) < wait or tally.nudges >= settings.nudges_max:
         return None
+    if is_empty(view) and tally.failures > settings.nudges_max:
+        return None  # ERR007 has told a person, who may fill it up and acknowledge
     send = Send(
         run=view.run.number,
         text=settings.retry_text or settings.continue_text,
@@ -127,7 +139,7 @@ def request_refused(view: View, now: Moment) -> Proposal | None:
     )
     about = f"skip{view.tally.turns}.{view.tally.settled}"
     send = Send(run=view.run.number, text=text, about=about)
-    count = view.errors_in_window(now)
+    count = errors_alike(view, now)
     message = f"refused {count} times ({code_of(view)})"
     return Proposal(message=message, actions=(send,), evidence=view.belief.evidence)
 
@@ -151,7 +163,7 @@ def run_broken_by_errors(view: View, now: Moment) -> Proposal | None:
     actions = _cures(view, now)
     if not actions:
         return None
-    message = f"{view.errors_in_window(now)} errors ({code_of(view)})"
+    message = f"{errors_alike(view, now)} errors ({code_of(view)})"
     return Proposal(message=message, actions=actions, evidence=view.belief.evidence)
 
 
@@ -182,7 +194,7 @@ def outage_goes_on(view: View, now: Moment) -> Proposal | None:
 
     ## Why
     An outage is nobody's fault and nobody's task; but whoever looks at the clock in the morning
-    wants to know where the night went, and an account may be empty.
+    wants to know where the night went.
 
     ## Example
     Six turns in a row ended in `529`: `a1: 6 turns in a row have failed (529)`. It is tried again
@@ -194,7 +206,7 @@ def outage_goes_on(view: View, now: Moment) -> Proposal | None:
     tally = view.tally
     if not _failed(view) or tally.failures <= view.settings.nudges_max:
         return None
-    if _wanted(view, now) != RETRY:
+    if _wanted(view, now) != RETRY or is_empty(view):
         return None
     count, code = tally.failures, code_of(view)
     text = f"{view.context.agent}: {count} turns in a row have failed ({code}); "
@@ -202,3 +214,25 @@ def outage_goes_on(view: View, now: Moment) -> Proposal | None:
     about = f"outage{tally.rows}.{tally.settled}"
     note = Notify(about=about, text=text, severity=Severity.P1)
     return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
+
+
+@rule("ERR007", "account-empty", Severity.P0, Status.FAILED)
+def account_empty(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """The account has no credit or quota left.
+
+    ## Why
+    It does not fill up by itself, or only with the next month: trying again all night is noise.
+
+    ## Example
+    `Credit balance too low`: `a1: its account has nothing left (credit)`. It is tried again once
+    an hour (`limit_blind`), five times (`nudges_max`), and then after `acknowledge`.
+
+    ## Safety
+    Safe. It tells a person, once until a turn ends well.
+    """
+    if not _failed(view) or not is_empty(view):
+        return None
+    text = f"{view.context.agent}: its account has nothing left ({code_of(view)}); fill it up"
+    about = f"{view.run.number}.empty{view.tally.rows}.{view.tally.settled}"
+    escalate = Escalate(about=about, text=text)
+    return Proposal(message=text, actions=(escalate,), evidence=view.belief.evidence)

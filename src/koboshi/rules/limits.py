@@ -20,6 +20,11 @@ def _open(view: View) -> Window | None:
     return view.window if view.status is Status.LIMITED and not view.restarting else None
 
 
+def _spent(view: View) -> bool:
+    """Whether it was told to go on as often as its owner wants."""
+    return 0 < view.settings.limits_max <= view.tally.continues
+
+
 @rule("LIM001", "limit-reached", Severity.P1, Status.LIMITED)
 def limit_reached(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """A usage limit ended the turn.
@@ -53,18 +58,19 @@ def limit_has_reset(view: View, now: Moment) -> Proposal | None:
     Claude Code 2.1.325 does after some limits, a minute late; who is first keeps the other quiet.
 
     ## Example
-    Limit hit at 02:10, resets 05:00: a few seconds later `continue` goes in, once. Agents that
-    share a login do not all begin in the same second: each has its own moment in `limit_spread`.
+    Limit hit at 02:10, resets 05:00: a few seconds later `continue` goes in, once. Agents in
+    koboshi's care that share a login do not all begin in the same second: each has its own moment
+    in `limit_spread`.
 
     ## Safety
-    Safe. One message per reset; a message that had no effect is repeated at most three times.
-    `koboshi pause NAME` calls it off.
+    Safe. One message per reset; a message that had no effect is repeated at most three times, and
+    over all limits there are at most `limits_max`. `koboshi pause NAME` calls it off.
     """
     window = _open(view)
     if window is None or window.tries >= view.settings.tries_max or not view.limit_over(now):
         return None
-    if view.run.open:
-        return None  # it is told of that first, and goes on then
+    if view.run.open or _spent(view):
+        return None  # it is told of that first, and goes on then; or a person is asked
     send = Send(
         run=view.run.number,
         text=view.settings.continue_text,
@@ -110,14 +116,19 @@ def limit_outlived(view: View, now: Moment) -> Proposal | None:
     Something else holds it; sending more would be noise.
 
     ## Example
-    Three messages after the reset, and the screen still says limited.
+    Three messages after the reset, and the screen still says limited; or the hundredth message
+    after a limit since somebody last looked (`limits_max`).
 
     ## Safety
     Safe. It tells a person.
     """
-    window = _open(view)
-    if window is None or window.tries < view.settings.tries_max or not view.limit_over(now):
+    window, settings = _open(view), view.settings
+    if window is None or not view.limit_over(now):
+        return None
+    if window.tries < settings.tries_max and not _spent(view):
         return None
     text = f"{view.context.agent} is still limited after {window.tries} messages"
+    if _spent(view):
+        text = f"{view.context.agent} went on {view.tally.continues} times after limits: enough"
     about = f"limit{window.nth}.outlived{view.tally.settled}"
     return Proposal(message=text, actions=(Escalate(about=about, text=text),))

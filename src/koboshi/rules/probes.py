@@ -41,7 +41,8 @@ def context_not_told(view: View, now: Moment) -> Proposal | None:
     if settings.probe_every <= 0 or settings.context_max <= 0 or view.restarting:
         return None
     told = view.context.agent_type in SHOWN or (use is not None and use.source != "probe")
-    if told or view.status is not Status.IDLE or tally.turns <= tally.probed:
+    rests = view.status is Status.IDLE and not view.run.open
+    if told or not rests or tally.turns <= tally.probed:
         return None
     nth = int((now.at - view.run.since) // settings.probe_every)
     if nth < 1 or view.still_for(now) < settings.quiet:

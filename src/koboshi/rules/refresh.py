@@ -15,6 +15,7 @@ from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 from koboshi.core.view import Stage
 
+from .outages import passing, patience
 from .runs import new_session, not_gone_on_with
 
 if TYPE_CHECKING:
@@ -147,12 +148,15 @@ def note_not_loaded(view: View, now: Moment) -> Proposal | None:
     `/load ckpt-20261115-031502-r3` goes in, and the confirmation is looked for.
 
     ## Safety
-    Safe. The text is typed at an empty prompt only.
+    Safe. The text is typed at an empty prompt only. While turn after turn fails by something that
+    passes, it is tried again at growing intervals, and uses up none of its three tries.
     """
     refresh = _at(view, Stage.LOADING)
     waiting = view.status is Status.LIMITED and view.limit_over(now)
     if refresh is None or (view.status not in _AT_PROMPT and not waiting):
         return None
+    if passing(view) and view.age(now) < patience(view):
+        return None  # nobody would answer
     load = Load(run=view.run.number, name=refresh.note, nth=refresh.tries)
     return Proposal(message=f"refresh ({refresh.why}): {refresh.note} waits", actions=(load,))
 

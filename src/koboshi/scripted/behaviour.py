@@ -8,6 +8,7 @@ virtual time run the same code. `status`, `draft`, `answers`, `forgot`, `progres
 from __future__ import annotations
 
 import json
+import re
 
 from .acts import (
     Act,
@@ -53,6 +54,8 @@ __all__ = [
     "load_script",
 ]
 
+#: What it is asked for its context with, and what it has to say when it is given a note.
+_PROBE, _HANDED_OVER = "CTX:<n>%", re.compile(r"the number (\d{5}) between two colons")
 _SAVE_SECONDS = 0.5  # a note is short
 _OUT_SECONDS = 1.0  # until a turn fails while nothing answers
 _COMPACT_SECONDS = 2.0  # for /compact; a Compact act says how long it takes
@@ -224,7 +227,11 @@ class Behaviour(Turns):
             case "/compact":
                 self._doing = Compact(seconds=_COMPACT_SECONDS)
                 self._wait(_COMPACT_SECONDS, self._compact_and_end)
+            case _ if _PROBE in text:
+                self._print("● ", "  ", f"CTX:{self.context:.0f}%")
+                self._end()
             case _:
+                self._heed_note(text)
                 self._recall()
                 self._next_act()
 
@@ -237,6 +244,16 @@ class Behaviour(Turns):
             return True
         self.limited_until = None
         return False
+
+    def _heed_note(self, text: str) -> None:
+        """A note in words: it goes on with what that names, or with what it saved itself last."""
+        if (found := _HANDED_OVER.search(text)) is None:
+            return
+        self._print("● ", "  ", f":{found[1]}: I have the note.")
+        if not self._known:
+            named = [name for name in self.notes if name in text] or list(self.notes)
+            self._known, self.progress = True, self._noted(named[-1] if named else "") or 0
+            self.done = self._is_finished()
 
     def _recall(self) -> None:
         if self._known:
@@ -254,13 +271,20 @@ class Behaviour(Turns):
         self._print("● ", "  ", f"Saved {name}")
         self._end()
 
-    def _load(self, name: str) -> None:
+    def _noted(self, name: str) -> int | None:
+        """How far it had come by that note; None: it is not there, or damaged."""
         try:
-            self.progress = max(int(json.loads(self.notes[name])["progress"]), 0)
+            return max(int(json.loads(self.notes[name])["progress"]), 0)
         except (KeyError, ValueError, TypeError):
+            return None
+
+    def _load(self, name: str) -> None:
+        progress = self._noted(name)
+        if progress is None:
             self._print("● ", "  ", f"No such note: {name}")
             self._end()
             return
+        self.progress = progress
         self._known, self.done = True, self._is_finished()
         self._print("● ", "  ", f"Loaded {name}")
         self._next_act()

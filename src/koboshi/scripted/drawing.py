@@ -123,7 +123,8 @@ def box(draft: str, columns: int) -> list[str]:
     rule = "─" * columns
     rows = hang("❯ ", "  ", clean(draft), columns - 1)
     if len(rows) > _SHOWN_DRAFT_ROWS:
-        rows = [cut(f"❯ [Pasted text #1 +{len(rows) - 1} lines]", columns)]
+        breaks = draft.count("\n")
+        rows = [cut(f"❯ [Pasted text #1{f' +{breaks} lines' if breaks else ''}]", columns)]
     return [rule, *(row.rstrip() for row in rows), rule]
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from koboshi.adapters.claude import install
+from koboshi.adapters.codex import install as codex_install
+from koboshi.adapters.splicing import Splice, Unusable
 from koboshi.core.settings import Settings
 from koboshi.errors import FileUnreadable, InputError
 
@@ -72,21 +74,27 @@ def _ours(content: str) -> tuple[Edit, Edit]:
     return put, take
 
 
-def _settings(text: str | None) -> str:
-    return install.CREATED if text is None else install.merged(text)
+def _hooks(splice: Splice) -> tuple[Edit, Edit]:
+    """A file with hooks, a person's and ours."""
 
+    def put(text: str | None) -> str:
+        return splice.created if text is None else splice.merged(text)
 
-def _no_settings(text: str | None) -> str | None:
-    return None if text is None else install.removed(text)
+    def take(text: str | None) -> str | None:
+        return None if text is None else splice.removed(text)
+
+    return put, take
 
 
 #: Path → (put in, take out).
 EDITS: dict[str, tuple[Edit, Edit]] = {
-    ".claude/settings.json": (_settings, _no_settings),
+    ".claude/settings.json": _hooks(install.HOOKS),
     ".claude/commands/reload.md": _ours(install.RELOAD),
     "koboshi.toml": _ours(defaults()),
     ".gitignore": (ignoring, not_ignoring),
 }
+#: What is put in only when it is asked for: Codex stops at a question until somebody trusts it.
+CODEX: dict[str, tuple[Edit, Edit]] = {".codex/hooks.json": _hooks(codex_install.HOOKS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,17 +113,18 @@ class Change:
         return {self.before: "created", self.after: "removed"}.get(None, "changed")
 
 
-def plan(root: Path, *, remove: bool) -> tuple[Change, ...]:
-    """What would be done to the project."""
+def plan(root: Path, *, remove: bool, codex: bool = False) -> tuple[Change, ...]:
+    """What would be done to the project; what was put in is taken out, asked for or not."""
     changes = []
-    for name, edits in EDITS.items():
+    there = remove and any((root / name).exists() for name in CODEX)
+    for name, edits in {**EDITS, **(CODEX if codex or there else {})}.items():
         path = root / name
         if not path.resolve().is_relative_to(root.resolve()):
             raise InputError(f"{path}: is outside of the project, through a link")
         before = _text(path)
         try:
             after = edits[remove](before)
-        except install.Unusable as error:
+        except Unusable as error:
             raise InputError(f"{path}, line {error.line}: {error}") from None
         changes.append(Change(path=path, before=before, after=after))
     return tuple(changes)

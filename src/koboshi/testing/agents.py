@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from koboshi.adapters.scripted import ScriptedAdapter
 from koboshi.adapters.story import Story
+from koboshi.rules.probes import WORDS
 from koboshi.scripted.behaviour import Behaviour, Script
 
 if TYPE_CHECKING:
@@ -25,11 +26,13 @@ LOST = "No conversation found with session ID"
 class QuickAdapter(ScriptedAdapter):
     """The scripted adapter, which reads a screen once: a night looks at each one ten times.
 
-    Its agent also writes down its calls, and says so when it does not find a session.
+    Its agent also writes down its calls, and says so when it does not find a session. One that
+    `hides` shows nothing of its context.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, hides: bool = False) -> None:
         super().__init__()
+        self._hides = hides
         self._read: dict[tuple[object, ...], Reading] = {}
 
     def read(self, seen: ScreenSeen) -> Reading:
@@ -39,6 +42,8 @@ class QuickAdapter(ScriptedAdapter):
         if reading is not None:
             return reading
         reading = super().read(seen)
+        if self._hides:
+            reading = replace(reading, context=None)
         if reading.limit is None:  # when a limit resets depends on the time of the look, too
             if len(self._read) >= _KEPT_SCREENS:
                 self._read.clear()
@@ -52,6 +57,16 @@ class QuickAdapter(ScriptedAdapter):
     def lost_session(self, seen: ScreenSeen) -> bool:
         """Whether it said so."""
         return LOST in seen.text
+
+
+class NotedAdapter(QuickAdapter):
+    """The same, when a note that koboshi wrote is told to its agent in words."""
+
+    hands_over: ClassVar[bool] = True
+
+    def story(self, lines: Iterable[bytes]) -> Story:
+        """Something that a note can be made of."""
+        return replace(super().story(lines), reply="Some of it is done.")
 
 
 @dataclass(slots=True)
@@ -82,6 +97,8 @@ class ScriptedAgent:
     limited_until: float | None = None  #: the account's, so it outlives a run
     outage: tuple[float, str] | None = None  #: the API's, so it does, too
     lost: set[str] = field(default_factory=set)  #: sessions that are not found any more
+    probed: int = 0  #: times it was asked for its context
+    handed_over: int = 0  #: times it was told a note in words
     refused: list[str] = field(default_factory=list)  #: those that were asked for all the same
     held_until: float = -1.0  #: another process has its session open until then
     doubled: bool = False  #: it was gone on with meanwhile
@@ -188,6 +205,8 @@ class ScriptedAgent:
             calls.pop(payload["tool_use_id"], None)
         elif event == "UserPromptSubmit":
             self.prompt = payload["prompt"]
+            self.probed += WORDS in self.prompt
+            self.handed_over += "hand-over note follows" in self.prompt
             calls.clear()  # what has no result by now is dropped
             self.dropped = ()
         elif event == "Stop":

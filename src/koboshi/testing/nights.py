@@ -17,13 +17,13 @@ from koboshi.core.view import View, evolve
 from koboshi.daemon.recover import reopen, take_over
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.errors import HostError
-from koboshi.performers import Program
 from koboshi.rules import BUILTIN
 
-from .agents import QuickAdapter, ScriptedAgent
+from .agents import ScriptedAgent
 from .disk import MemoryShelf
 from .draws import draw_rarities, draw_script, draw_settings
 from .hosts import FakeHost, Faults
+from .kinds import Kind
 from .laws import Laws, Violation
 from .outside import Killed, Outside
 from .runtime import FakeRuntime
@@ -39,8 +39,6 @@ NIGHT, MORNING = 900.0, 3000.0
 STAYS = 60.0
 #: Percent of the context at which the agent refuses everything but /compact.
 FULL = 100.0
-ADAPTER = QuickAdapter()
-PROGRAM = Program(argv=("scripted",), cwd="work")
 
 
 class Night:
@@ -49,12 +47,11 @@ class Night:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.random = random = Random(seed)
-        self.runtime = FakeRuntime()
+        self.runtime = runtime = FakeRuntime()
         self.outside = Outside()
         more = Random(~seed)
         self.settings = draw_settings(random, more)
         script = self._with_rarities(draw_script(random, more))
-        runtime = self.runtime
         self.agent = ScriptedAgent(script=script, clock=lambda: (runtime.monotonic, runtime.utc))
         faulty = random.random() < 0.8
         faults = Faults(
@@ -71,7 +68,9 @@ class Night:
             faults=faults,
             own=random.random() < 0.75,
         )
-        self.laws = Laws(self.host, self.settings)
+        self.kind = Kind(seed, noted=self.loses and self.host.own)
+        self.settings = self.kind.tuned(self.settings)
+        self.laws = Laws(self.host, self.settings, self.kind.notes)
         self.shelf: MemoryShelf = Watch(self.host, self.outside, self.laws).shelf
         self.faulty = faulty
         self.look_every = random.uniform(1.5, 5.0)
@@ -105,6 +104,7 @@ class Night:
             self._run()
         finally:
             self.runtime.kill()
+            self.kind.close()
 
     def _run(self) -> None:
         self._arm()
@@ -184,7 +184,7 @@ class Night:
     def _rise(self) -> None:
         """A supervisor starts, as it does in production: from the journal."""
         self.lives += 1
-        context = Context(agent="sim", agent_type="scripted", worktree="work")
+        context = Context(agent="sim", agent_type=self.kind.name, worktree="work")
         blank = World(view=View(context=context, settings=self.settings), rules=BUILTIN)
         try:
             supervisor, recovered = reopen(self.shelf, blank, self.runtime, self._assemble)
@@ -204,9 +204,9 @@ class Night:
         supervisor = Supervisor(
             world=world,
             journal=journal,
-            adapter=ADAPTER,
+            adapter=self.kind.adapter,
             host=self.host,
-            program=PROGRAM,
+            program=self.kind.program(),
             runtime=self.runtime,
             announce=self._announce,
         )
@@ -246,6 +246,7 @@ class Night:
         if self.loses and crashed and not self.agent.notes:
             self.loses = False
             self.agent.lose()
+            self.kind.lose(self.supervisor.hands if self.supervisor else None)
 
     def _befall(self) -> None:
         self._befall_rarely()
@@ -293,6 +294,7 @@ class Night:
     def _tell_hooks(self) -> None:
         """Hooks are lost, late or told twice."""
         fired, self.agent.hooks = self.agent.hooks, []
+        self.kind.heed(self.agent, self.supervisor.hands if self.supervisor else None)
         now = self.runtime.monotonic
         for payload in fired:
             if self.faulty and self.random.random() < 0.2:
@@ -367,6 +369,7 @@ class Night:
     def _check_finished(self) -> None:
         """Nothing is stuck while an admissible action exists."""
         if self._finished():
+            self.kind.check(self.agent)
             return
         view = self.supervisor.world.view if self.supervisor else None
         if view is not None and view.run.exit is not None and view.run.exit.meant:

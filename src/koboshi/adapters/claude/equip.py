@@ -2,6 +2,9 @@
 
 Settings given that way are added to the user's: hooks of all files run, but only one status line is
 shown. The user's own is therefore called by ours, with the same input.
+
+What a run is to know from the start goes in by a hook, too: it is the one thing that Claude Code
+waits for, and it asks again after `/clear` and after a compaction, with another source.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import json
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from koboshi.adapters.equipment import Equipment
+from koboshi.adapters.equipment import BRIEF, Equipment
 from koboshi.adapters.values import member, object_in
 
 if TYPE_CHECKING:
@@ -44,9 +47,21 @@ def equip(argv: tuple[str, ...], kit: Kit) -> Equipment:
     if theirs is None:
         return Equipment(argv=argv, note=f"not equipped: {_OPTION} {given!r} cannot be read")
     path = posixpath.join(kit.folder, "claude-settings.json")
-    text = json.dumps(_merged(theirs, kit), indent=1)
+    files = {path: json.dumps(_merged(theirs, kit), indent=1)}
+    if kit.brief:
+        files[_brief_path(kit)] = _told_at_start(kit.brief)
     rest = argv if at is None else (*argv[: at.start], *argv[at.stop :])
-    return Equipment(argv=(*rest, _OPTION, path), env=kit.env, files={path: text})
+    return Equipment(argv=(*rest, _OPTION, path), env=kit.env, files=files)
+
+
+def _brief_path(kit: Kit) -> str:
+    return posixpath.join(kit.folder, BRIEF)
+
+
+def _told_at_start(brief: str) -> str:
+    """What a hook prints so that the model is told that."""
+    told = {"hookEventName": "SessionStart", "additionalContext": brief}
+    return json.dumps({"hookSpecificOutput": told}, ensure_ascii=False)
 
 
 def config_folder(env: Mapping[str, str]) -> str:
@@ -86,6 +101,10 @@ def _merged(theirs: dict[str, Any], kit: Kit) -> dict[str, Any]:
     for event in EVENTS:
         before = hooks.get(event)
         hooks[event] = [*(before if isinstance(before, list) else ()), {"hooks": [ours]}]
+    if kit.brief:
+        told = {"type": "command", "command": kit.command("brief", _brief_path(kit))}
+        entry = {"matcher": "startup", "hooks": [{**told, "timeout": TIMEOUT}]}
+        hooks["SessionStart"] = [*hooks["SessionStart"], entry]
     line = _user_line(theirs, kit)
     command = line.get("command")
     words = ("statusline", command) if isinstance(command, str) and command else ("statusline",)

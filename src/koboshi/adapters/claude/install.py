@@ -1,22 +1,12 @@
-"""What `koboshi init` puts into a project for Claude Code: text in, text out.
-
-A file is spliced, not written anew: what a person wrote keeps every byte, and `removed` gives back
-exactly what was there. Where something was put tells how much of it is ours, so each place has a
-wording of its own. A file that somebody formatted since is read and written anew instead.
-"""
+"""What `koboshi init` puts into a project for Claude Code."""
 
 from __future__ import annotations
 
-import json
-from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any, NamedTuple
+from koboshi.adapters.splicing import Splice
 
 from .equip import EVENTS, TIMEOUT
 
-#: Stands in every command of ours, and in nobody else's.
-MARK = "koboshi-init"
-#: Nothing happens unless koboshi says how to reach it; runs with hooks of their own are not told.
-COMMAND = f': {MARK}; [ -z "$KOBOSHI_HOOK_SHIM" ] || eval "exec $KOBOSHI_HOOK_SHIM"'
+HOOKS = Splice(EVENTS, {"timeout": TIMEOUT, "async": True})
 #: `/reload`, as a command of the project.
 RELOAD = """\
 ---
@@ -31,122 +21,3 @@ Restart yourself now. Call exactly one command and end your turn after it:
 Put into the context what you were doing, what is done, and what comes next. Add `--fresh` if you
 want to begin with an empty context; otherwise your session goes on.
 """
-_BLANK = " \t\r\n"
-
-
-class Unusable(ValueError):
-    """The text cannot be merged into; `line` says where."""
-
-    def __init__(self, message: str, line: int) -> None:
-        super().__init__(message)
-        self.line = line
-
-
-class Member(NamedTuple):
-    """A key of an object, and where its value is in the text."""
-
-    start: int
-    value: Any
-
-
-def _entry(*, alone: bool) -> str:
-    """One hook; the order of its keys tells whether the list around it is ours, too."""
-    facts: dict[str, Any] = {"type": "command", "command": COMMAND}
-    rest = {"timeout": TIMEOUT, "async": True}
-    return json.dumps({"hooks": [{**rest, **facts} if alone else {**facts, **rest}]})
-
-
-_IN_LIST = _entry(alone=False)
-_LISTS = {event: f'"{event}":[{_entry(alone=True)}]' for event in EVENTS}
-_BLOCK = '"hooks":{' + ",\n".join(_LISTS.values()) + "}"
-#: A file that was not there before.
-CREATED = "{\n" + _BLOCK + "\n}\n"
-
-
-def merged(text: str) -> str:
-    """The settings with our hooks; the same text when they are in it already."""
-    if MARK in text:
-        _members(text, _root(text))  # it must be usable all the same
-        return text
-    root = _root(text)
-    hooks = _members(text, root).get("hooks")
-    if hooks is None:
-        return _spliced(text, root, _BLOCK)
-    if not isinstance(hooks.value, dict):
-        raise Unusable("expected an object under 'hooks'", _line(text, hooks.start))
-    for event in EVENTS:
-        place = _members(text, hooks.start).get(event)
-        if place is None:
-            text = _spliced(text, hooks.start, _LISTS[event])
-        elif isinstance(place.value, list):
-            text = _spliced(text, place.start, _IN_LIST)
-        else:
-            raise Unusable(f"expected a list under {event!r}", _line(text, place.start))
-    return text
-
-
-def removed(text: str) -> str | None:
-    """The settings as they were before `merged`; None: there was no file."""
-    if text == CREATED:
-        return None
-    for piece in (_BLOCK, *_LISTS.values(), _IN_LIST):
-        text = text.replace(f"{piece},", "").replace(piece, "")
-    return _rewritten(text) if MARK in text else text
-
-
-def _rewritten(text: str) -> str:
-    """Somebody formatted the file: our hooks are taken out of its value."""
-    settings = json.loads(text)
-    hooks = settings.get("hooks", {})
-    for event, groups in list(hooks.items()):
-        hooks[event] = [group for group in groups if MARK not in json.dumps(group)]
-        if not hooks[event]:
-            del hooks[event]
-    if not hooks:
-        settings.pop("hooks", None)
-    return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
-
-
-def _spliced(text: str, start: int, piece: str) -> str:
-    """The text with that as the first thing inside the bracket at `start`."""
-    inside = _skip(text, start + 1)
-    comma = "" if text[inside] in "}]" else ","
-    return f"{text[: start + 1]}{piece}{comma}{text[start + 1 :]}"
-
-
-def _root(text: str) -> int:
-    """Where the object begins."""
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise Unusable(f"expected JSON: {error.msg}", error.lineno) from None
-    except RecursionError:
-        raise Unusable("expected JSON that is less deeply nested", 1) from None
-    if not isinstance(value, dict):
-        raise Unusable("expected a JSON object", 1)
-    return _skip(text, 0)
-
-
-def _members(text: str, start: int) -> dict[str, Member]:
-    """The members of the object at `start`, of a text that is known to be JSON; the last counts."""
-    found: dict[str, Member] = {}
-    at = _skip(text, start + 1)
-    while text[at] != "}":
-        key, at = scanstring(text, at + 1)
-        at = _skip(text, _skip(text, at) + 1)
-        value, end = json.JSONDecoder().raw_decode(text, at)
-        found[key] = Member(start=at, value=value)
-        at = _skip(text, end)
-        if text[at] == ",":
-            at = _skip(text, at + 1)
-    return found
-
-
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _BLANK:
-        at += 1
-    return at
-
-
-def _line(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1

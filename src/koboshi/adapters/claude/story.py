@@ -23,6 +23,7 @@ class _Found:
     reply: str = ""
     files: dict[str, None] = field(default_factory=dict)
     todos: tuple[str, ...] = ()
+    given: str = ""
     open: dict[str, str] = field(default_factory=dict)
 
 
@@ -37,13 +38,24 @@ def read_story(lines: Iterable[bytes]) -> Story:
             _assistant(found, member(entry, "message"))
         elif entry.get("type") == "user":
             _user(found, member(entry, "message"))
+        elif entry.get("type") == "attachment":
+            _attached(found, member(entry, "attachment"))
     return Story(
         request=found.request,
         reply=found.reply,
         files=tuple(found.files)[-_MOST:],
         todos=found.todos,
+        given=found.given,
         calls=tuple(found.open.values()),
     )
+
+
+def _attached(found: _Found, attachment: dict[str, Any]) -> None:
+    """What a hook had the model told; its own output stands in an attachment of another type."""
+    kind, event = word(attachment, "type"), word(attachment, "hookEvent")
+    said = attachment.get("content")
+    if (kind, event) == ("hook_additional_context", "SessionStart") and isinstance(said, list):
+        found.given = "\n".join(text for text in said if isinstance(text, str))
 
 
 def _assistant(found: _Found, message: dict[str, Any]) -> None:

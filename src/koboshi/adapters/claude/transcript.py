@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from koboshi.adapters.clocks import asked_wait
 from koboshi.adapters.values import member, members, object_in, tokens, word
 from koboshi.core.events import SignalRead, Source
 from koboshi.core.readings import Status
@@ -40,6 +41,7 @@ class Tale:
     status: Status | None = None
     reason: str = ""
     tokens: int = 0
+    wait: float = 0.0  #: seconds that the error asks for, in which the turn ended
     open: dict[str, str] | None = None  #: tool calls without a result yet: id → name
 
     def calls(self) -> dict[str, str]:
@@ -60,6 +62,7 @@ def read_transcript(seen: TranscriptGrew) -> SignalRead:
         reason=tale.reason,
         evidence=tuple(f"transcript: {name} has no result yet" for name in names),
         tokens=tale.tokens,
+        wait=tale.wait if tale.status is Status.FAILED else 0.0,
     )
 
 
@@ -86,6 +89,8 @@ def _assistant(tale: Tale, entry: dict[str, Any]) -> None:
         code = entry.get("apiErrorStatus") or entry.get("error")
         said = f" {code}" if isinstance(code, int | str) and len(str(code)) <= _CODE else ""
         tale.status, tale.reason = Status.FAILED, f"error_text: transcript, API error{said}"
+        texts = (word(block, "text") for block in members(message, "content"))
+        tale.wait = max(map(asked_wait, texts), default=0.0)
         tale.calls().clear()
         return
     tale.tokens = tokens(member(message, "usage"), *_USAGE) or tale.tokens

@@ -1,23 +1,75 @@
-"""What a Codex session was about, from its rollout."""
+"""What a Codex session was about, from its rollout.
+
+A call is written down when the model asks for it, its output when it is over: what has none when
+the process dies may have run. The turn that goes on afterwards is told `aborted` by Codex itself,
+which says neither that it began nor what still runs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
 
 from koboshi.adapters.story import Story
-from koboshi.adapters.values import member, object_in, word
+from koboshi.adapters.values import member, members, object_in, word
+
+#: Where a turn begins or ends no call of the one before is open.
+_TURNS = ("task_started", "task_complete", "turn_aborted")
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+
+
+@dataclass(slots=True)
+class _Found:
+    request: str = ""
+    reply: str = ""
+    open: dict[str, str] = field(default_factory=dict)
 
 
 def read_story(lines: Iterable[bytes]) -> Story:
-    """The last request and the last answer."""
-    request = reply = ""
+    """The last request, the last answer, and the calls without an output."""
+    found = _Found()
     for line in lines:
         entry = object_in(line)
         payload = member(entry, "payload")
-        if entry.get("type") != "event_msg":
-            continue
-        if word(payload, "type") == "user_message":
-            request = word(payload, "message") or request
-        elif word(payload, "type") == "agent_message":
-            reply = word(payload, "message") or reply
-    return Story(request=request, reply=reply)
+        if entry.get("type") == "event_msg":
+            _happened(found, payload)
+        elif entry.get("type") == "response_item":
+            _called(found, payload)
+    return Story(request=found.request, reply=found.reply, calls=tuple(found.open.values()))
+
+
+def _happened(found: _Found, payload: dict[str, Any]) -> None:
+    kind, item = word(payload, "type"), member(payload, "item")
+    if kind in _TURNS:
+        found.open.clear()
+        found.reply = word(payload, "last_agent_message") or found.reply
+    elif kind == "item_completed":
+        said = "\n".join(filter(None, (word(each, "text") for each in members(item, "content"))))
+        if word(item, "type") == "UserMessage":
+            found.request = said or found.request
+        elif word(item, "type") == "AgentMessage":
+            found.reply = said or found.reply
+    elif kind == "user_message":
+        found.request = word(payload, "message") or found.request
+    elif kind == "agent_message":
+        found.reply = word(payload, "message") or found.reply
+
+
+def _called(found: _Found, payload: dict[str, Any]) -> None:
+    kind, call = word(payload, "type"), word(payload, "call_id")
+    if kind in _OUTPUTS:
+        found.open.pop(call, None)
+    elif kind in _CALLS:
+        found.open[call] = f"{word(payload, 'name')} {_command(payload)}".strip()
+
+
+def _command(payload: dict[str, Any]) -> str:
+    """What it runs, where that can be told in a line."""
+    given = object_in(word(payload, "arguments").encode(errors="replace"))
+    given = given or member(payload, "action")
+    command = given.get("cmd") or given.get("command")
+    if isinstance(command, list):
+        return " ".join(each for each in command if isinstance(each, str))
+    return command if isinstance(command, str) else ""

@@ -76,9 +76,9 @@ def said_goodbye(manifest: Manifest, text: str) -> bool:
 
 
 def lost_session(manifest: Manifest, text: str) -> bool:
-    """Whether the last rows say that there is no such session."""
+    """Whether the last rows say that there is no such session, also where the words wrap."""
     tail = [row.rstrip() for row in text.split("\n") if row.strip()][-_TAIL:]
-    return first_match(manifest.sign("lost"), tail) is not None
+    return first_match(manifest.sign("lost"), [*tail, "".join(tail)]) is not None
 
 
 def is_prompt(row: str) -> bool:

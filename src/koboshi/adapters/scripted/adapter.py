@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from koboshi.adapters import manifest
 from koboshi.adapters.equipment import Bare
 from koboshi.adapters.grammar.answers import keys_to_choose
+from koboshi.adapters.pasted import holds
 from koboshi.adapters.screens import read_screen
 
 if TYPE_CHECKING:
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt, Reading
+
+_PASTED = re.compile(r"\[Pasted text #\d+(?: \+(?P<breaks>\d+) lines)?\]")
 
 
 class ScriptedAdapter(Bare):
@@ -46,6 +50,10 @@ class ScriptedAdapter(Bare):
     def submit_pause(self) -> float:
         """It takes Enter at once."""
         return 0.0
+
+    def holds(self, draft: str, text: str) -> bool:
+        """Whether it stands there, in full or by the words that stand for a long paste."""
+        return holds(draft, text, _PASTED)
 
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:
         """The digit of the option of that meaning; None: there is none."""
