@@ -31,6 +31,7 @@ from koboshi.store.redaction import secret_values
 from koboshi.store.shelves import DiskShelf
 from koboshi.store.snapshots.aside import Retention, snapshot_for
 
+from .asking import held_for
 from .eyes import watch
 from .lock import agent_lock, session_lock
 from .recover import reopen, take_over
@@ -191,8 +192,10 @@ async def _live(
     keep = Retention(least=post.settings.keep_least, seconds=post.settings.keep_for)
     cwd, agent = post.program.cwd, post.agent
     supervisor.hands.snapshot = lambda name: snapshot_for(cwd, agent, name, keep=keep)
-    posted = hook_http(url, hooked) if url else nullcontext()
-    async with hook_socket(gear.socket, post.agent, hooked), posted:
+    holding = held_for(supervisor, hooked)
+    supervisor.hands.held = holding.get
+    posted = hook_http(url, hooked, holding) if url else nullcontext()
+    async with hook_socket(gear.socket, post.agent, hooked, holding), posted:
         await watch(supervisor, enough=enough, senses=senses)
 
 
