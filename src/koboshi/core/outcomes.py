@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from . import actions as do
 from .events import ActionFinished, Ending, Origin
 from .readings import Meaning, Status
+from .signals import let_go
 from .view import Refreshing, Stage, evolve
 
 if TYPE_CHECKING:
@@ -118,9 +119,8 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> Vie
     question, outcome = view.question, body.outcome
     if action.ticket:
         # Whatever came of it, nobody waits there any more; a dialog that stays is looked at again.
-        done = outcome.ending is Ending.DONE
-        left = tuple(q for q in view.held if q.ticket != action.ticket)
-        return evolve(view, held=left, question=None if done else question)
+        after = let_go(view, action.ticket)
+        return evolve(after, question=None) if outcome.ending is Ending.DONE else after
     if action.order and question is not None and question.nth == action.nth:
         view = evolve(view, question=evolve(question, order=""))  # said again, it is done again
         question = view.question

@@ -45,7 +45,7 @@ _RAN = ("PostToolUse", "PostToolUseFailure")
 def told(view: View, body: HookRead | HookOver | SignalRead | TasksRead, now: Moment) -> View:
     """What is known after that signal."""
     if isinstance(body, HookOver):
-        return _over(view, body)
+        return let_go(view, body.ticket)
     if isinstance(body, TasksRead):
         tasks = Tasks(done=body.done, left=body.left)
         return view if tasks == view.tasks else evolve(view, tasks=tasks)
@@ -86,9 +86,9 @@ def _held(view: View, body: HookRead, now: Moment) -> View:
     return view if left == view.held else evolve(view, held=left)
 
 
-def _over(view: View, body: HookOver) -> View:
-    """Its dialog, if it is still there, is the same question: told once, and under its number."""
-    over = next((q for q in view.held if q.ticket == body.ticket), None)
+def let_go(view: View, ticket: str) -> View:
+    """Nobody waits there any more. A dialog that is still there is the same question: told once."""
+    over = next((q for q in view.held if q.ticket == ticket), None)
     if over is None:
         return view
     left, shown = tuple(q for q in view.held if q is not over), view.question
