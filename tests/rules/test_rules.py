@@ -614,6 +614,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             replace(CIRCLE, loop=Loop(what="x", call="c", nth=9, times=40)),
             replace(CIRCLE, settings=Settings(calls_max=0)),
             view(Status.ASKING, loop=CIRCLE.loop),
+            replace(CIRCLE, run=replace(RUN, open=("npm test",))),
         ],
     ),
     "LVL002": (
@@ -656,6 +657,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             replace(OLD_NOTE, outbox=(HELLO,)),
             replace(OLD_NOTE, context=MUTE),
             replace(OLD_NOTE, tally=Tally(nudges=1)),
+            replace(OLD_NOTE, run=replace(RUN, open=("npm test",))),
         ],
     ),
     "TSK001": (

@@ -79,10 +79,12 @@ def _held(view: View, body: HookRead, now: Moment) -> View:
         return evolve(view, held=(*view.held, asked), tally=evolve(view.tally, prompts=nth))
     if not view.held:
         return view
-    if body.word in _PAST_ASKING:
-        return evolve(view, held=())
-    ran = body.word in _RAN and body.prompt is not None
-    left = tuple(q for q in view.held if not (ran and q.prompt == body.prompt))
+    past, ran = body.word in _PAST_ASKING, body.word in _RAN and body.prompt is not None
+    left = tuple(  # a hook may come late, and tell of what was before
+        q
+        for q in view.held
+        if q.since >= now.at - body.age or not (past or (ran and q.prompt == body.prompt))
+    )
     return view if left == view.held else evolve(view, held=left)
 
 

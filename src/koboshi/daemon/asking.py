@@ -12,18 +12,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from koboshi.core.observations import HookFired
+    from koboshi.core.view import View
 
     from .supervisor import Supervisor
 
 
+def may_answer(view: View) -> bool:
+    """Whether a question could be answered at all: else the agent is not made to wait."""
+    hands_off = view.paused or view.halted is not None
+    return view.settings.mode >= Mode.AUTO and not hands_off
+
+
 def held_for(supervisor: Supervisor, take: Callable[[HookFired], None]) -> Holding:
     """Who holds the hooks of that supervisor's agent, and for what."""
-
-    def wanted() -> bool:
-        """Whether a question could be answered at all: else the agent is not made to wait."""
-        view = supervisor.world.view
-        hands_off = view.paused or view.halted is not None
-        return view.settings.mode >= Mode.AUTO and not hands_off
 
     def waits(ticket: str) -> bool:
         return any(question.ticket == ticket for question in supervisor.world.view.held)
@@ -31,5 +32,8 @@ def held_for(supervisor: Supervisor, take: Callable[[HookFired], None]) -> Holdi
     def over(ticket: str, why: str) -> None:
         supervisor.take(HookOver(ticket=ticket, why=why))
         supervisor.nudge.give()
+
+    def wanted() -> bool:
+        return may_answer(supervisor.world.view)
 
     return Holding(wanted=wanted, take=take, waits=waits, over=over)

@@ -143,7 +143,7 @@ def refusal_not_told(view: View, now: Moment) -> Proposal | None:  # noqa: ARG00
     ## Safety
     Safe. One message per refusal, at an empty prompt.
     """
-    if not view.refused or view.restarting or view.question is not None:
+    if not view.refused or view.status is not Status.IDLE or view.restarting:
         return None
     text = f"That was refused by policy: {plain(view.refused)}. Find another way, and go on."
     send = Send(run=view.run.number, text=text, about=f"refusal{view.tally.refusals}")
