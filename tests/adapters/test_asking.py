@@ -74,6 +74,14 @@ def test_yes_and_no() -> None:
     assert decision(bash, Meaning.OTHER, text="Red") is None
 
 
+def test_a_plan_is_approved_with_its_input() -> None:
+    """Claude Code 2.1.325 passes a bare yes over."""
+    assert said(decision(payload("ExitPlanMode", plan="p"), Meaning.ONCE)) == {
+        "behavior": "allow",
+        "updatedInput": {"plan": "p"},
+    }
+
+
 def test_always_is_what_the_dialog_would_have_done() -> None:
     """What the CLI suggests itself; where it suggests nothing it is not said."""
     suggested = [{"type": "addRules"}]

@@ -302,3 +302,18 @@ def test_nobody_answers_and_the_time_is_over() -> None:
     [no] = answers(driver.tell(Ticked(), after=20.0))
 
     assert (before, no.choice) == ([], Meaning.NO)
+
+
+def test_a_mark_that_blinks_above_a_dialog_makes_no_other_question() -> None:
+    """A call that runs has one; told once, however often it is looked at."""
+    driver = running(Settings(mode=Mode.KEEP))
+    driver.see(asking(lines=("> go", "● lab - note (MCP)")))
+    driver.see_same()
+    driver.judge(Stance.ASK)
+    for _ in range(5):
+        driver.see(asking(lines=("> go", "  lab - note (MCP)")))
+        driver.see(asking(lines=("> go", "● lab - note (MCP)")))
+
+    assert driver.view.question is not None
+    assert driver.view.question.nth == 1
+    assert len(escalations(driver)) == 1

@@ -85,12 +85,15 @@ def _behaviour(
 ) -> dict[str, Any] | None:
     if choice is Meaning.NO:
         return {"behavior": "deny", "message": reason or "refused"}
-    if _text(payload.get("tool_name")) == QUESTION_TOOL:
-        return _picked(payload.get("tool_input"), text)
+    tool, given = _text(payload.get("tool_name")), payload.get("tool_input")
+    if tool == QUESTION_TOOL:
+        return _picked(given, text)
     if choice is Meaning.OTHER or text:
         # No option of it is known here: the dialog's own words are on the screen.
         return None
     said: dict[str, Any] = {"behavior": "allow"}
+    if tool == PLAN_TOOL:
+        said["updatedInput"] = given  # 2.1.325 passes a bare yes over, and keeps its dialog open
     suggested = payload.get("permission_suggestions")
     if choice is Meaning.ALWAYS:
         if not isinstance(suggested, list) or not suggested:

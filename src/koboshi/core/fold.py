@@ -29,7 +29,7 @@ from .events import (
 )
 from .orders import ordered
 from .outcomes import charged, finished
-from .readings import Status, added, ran_between
+from .readings import Status, added, ran_between, unmarked
 from .signals import told, with_clue, with_context, without
 from .status import settle
 from .view import (
@@ -251,7 +251,7 @@ def _asked(view: View, reading: Reading, at: float) -> View:
     if question is not None and question.prompt.fingerprint == prompt.fingerprint:
         # The same words are another question if what was asked about has run in between. Where the
         # screen was rebuilt nothing tells; a question that we have not answered may be told twice.
-        above, lines = question.above, reading.lines
+        above, lines = unmarked(question.above), unmarked(reading.lines)
         rebuilt = added(above, lines) is None
         if not rebuilt and not ran_between(above, lines, prompt.subject):
             return evolve(view, question=evolve(question, prompt=prompt, looks=question.looks + 1))

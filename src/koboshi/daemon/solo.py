@@ -17,6 +17,7 @@ from koboshi.core.events import Context, Order, OrderGiven
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.performers import Gear, Program
+from koboshi.performers.policing import by_policy
 from koboshi.rules import BUILTIN
 from koboshi.sources import reborn
 from koboshi.sources.hookfile import HookFile
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
     from koboshi.core.observations import Observation
     from koboshi.hosts.base import Host
+    from koboshi.policy.policies import Policy
     from koboshi.store.history import Recovered
     from koboshi.store.journal import Journal
 
@@ -62,6 +64,7 @@ class Post:
     program: Program
     state: Path
     settings: Settings = field(default_factory=Settings)
+    answers: Policy | None = None  #: what is answered in mode `auto`; None: what `allow` lists
     hooks: Path | None = None  #: a file the agent appends its hook payloads to
     versions: Versions | None = None  #: what is known of CLIs; None: what the disk says
     pen: Pen | None = None  #: writes the logs for people; None: there are none
@@ -104,11 +107,11 @@ async def watch_over(
                 listen=scribe.before(listen),
             )
 
-        shelf, left = DiskShelf(folder), reborn.folder(post.program.cwd, _around(post))
+        shelf = DiskShelf(folder)
         supervisor, recovered = reopen(shelf, _blank(post), runtime, assemble)
         _tell(recovered)
         scribe.attend(supervisor)
-        supervisor.last_words = lambda since: reborn.last_words(left, since)
+        _inform(post, supervisor)
         try:
             await take_over(supervisor, recovered)
             begun(supervisor)
@@ -117,6 +120,15 @@ async def watch_over(
             scribe.leave()
             await runtime.cancel()
             shelf.close()
+
+
+def _inform(post: Post, supervisor: Supervisor) -> None:
+    """Who is asked about questions, and where an agent leaves its last words."""
+    left = reborn.folder(post.program.cwd, _around(post))
+    supervisor.last_words = lambda since: reborn.last_words(left, since)
+    if post.answers is not None:
+        home = _around(post).get("HOME", "")
+        supervisor.hands.advise = by_policy(post.answers, post.agent_type, home)
 
 
 def _tell(recovered: Recovered) -> None:

@@ -73,8 +73,7 @@ class Night:
             own=random.random() < 0.75,
         )
         self.laws = Laws(self.host, self.settings)
-        self.lines = Lines(self.agent, runtime, self.outside, self.laws)
-        self.lines.slow = lambda: self.asks.choice((0.0, 0.0, 0.3, 3.0)) * self.faulty
+        self.lines = self._lines()
         self.shelf: MemoryShelf = Watch(self.host, self.outside, self.laws).shelf
         self.faulty = faulty
         self.look_every = random.uniform(1.5, 5.0)
@@ -104,6 +103,11 @@ class Night:
         self.settings = evolve(self.settings, ask_for=late[0], ask_then=late[1])
         self.asks = asks
         return draw_questions(asks, script)
+
+    def _lines(self) -> Lines:
+        lines = Lines(self.agent, self.runtime, self.outside, self.laws)
+        lines.slow = lambda: self.asks.choice((0.0, 0.0, 0.3, 3.0)) * self.faulty
+        return lines
 
     # -- the night ------------------------------------------------------------------------------
 
@@ -307,7 +311,9 @@ class Night:
         now = self.runtime.monotonic
         self.lines.pass_time(self.supervisor)
         for payload in fired:
-            if self._waits_for_answer(payload):
+            asks = payload["hook_event_name"] == "PermissionRequest" and self.supervisor
+            if asks and self.supervisor and self.asks.random() < self.waits:
+                self.lines.ask(self.supervisor, payload)  # its shim found who holds its line
                 continue
             if self.faulty and self.random.random() < 0.2:
                 continue
@@ -319,14 +325,6 @@ class Night:
         if self.supervisor is not None:
             for at, late, payload in due:
                 self.supervisor.observe(HookFired(payload=payload, age=late + now - at))
-
-    def _waits_for_answer(self, payload: dict[str, object]) -> bool:
-        """Whether that hook's shim found somebody who holds its line."""
-        asks = payload["hook_event_name"] == "PermissionRequest"
-        if not asks or self.supervisor is None or self.asks.random() >= self.waits:
-            return False
-        self.lines.ask(self.supervisor, payload)
-        return True
 
     def _announce(self, text: str) -> None:
         outage = self.agent.outage
