@@ -1,10 +1,12 @@
 """The hook shim: agents call it, it hands their JSON on and is gone.
 
     python -I -S _hook.py                        a hook: JSON on stdin, nothing on stdout
+    python -I -S _hook.py ask                    a question: waits for an answer, prints it if any
     python -I -S _hook.py statusline [COMMAND]   a status line: prints one; COMMAND is the user's
     python -I -S _hook.py brief FILE             a session starts: prints FILE, once, and is all
 
 Rule 1: it never holds the agent up and never fails it: short timeouts, exit 0, whatever happens.
+A question waits while somebody says that they think about it; its dialog is open meanwhile.
 Rule 2: it imports nothing of ours, and little else: it is started for every tool call.
 Rule 3: what nobody was there to take goes to the spool, one line each, to be read later.
 
@@ -26,6 +28,9 @@ except ImportError:  # another Python
 
 #: Seconds for a listener to take the line; it is on this machine and only has to read.
 PATIENCE = 0.5
+#: Seconds without a sign of life of who thinks about a question, and for its answer in all.
+SILENCE = 3.0
+THINKS = 75
 #: Seconds for the agent to say what it has to; one that never ends its input must not keep us.
 INPUT = 3
 #: Bytes of a payload; tools may be given whole files, and nobody needs those here.
@@ -50,7 +55,7 @@ KEPT = (
 
 def main(argv: list[str]) -> None:
     """Hand one payload on."""
-    statusline = argv[1:2] == ["statusline"]
+    statusline, asks = argv[1:2] == ["statusline"], argv[1:2] == ["ask"]
     signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
     signal.alarm(INPUT)
     payload = sys.stdin.buffer.read()
@@ -60,18 +65,19 @@ def main(argv: list[str]) -> None:
         return  # another hook of the same event tells of it
     if statusline:
         show(payload, argv[2:])
-    line = envelope("statusline" if statusline else "hook", payload)
-    if not sent(line) and not statusline:  # an old status line is of no use to anybody
+    line = envelope("statusline" if statusline else "hook", payload, asks=asks)
+    if not sent(line, asks=asks) and not statusline:  # an old status line is of no use to anybody
         spooled(line)
 
 
-def envelope(kind: str, payload: bytes) -> bytes:
+def envelope(kind: str, payload: bytes, *, asks: bool = False) -> bytes:
     """The payload with who it is from, on one line; JSON has line ends only between its tokens."""
     if len(payload) > MOST:
         payload = shortened(payload)
     run = os.environ.get("KOBOSHI_RUN_NUMBER", "")
-    head = '{"kind":"%s","agent":"%s","run":%s,"utc":%.3f,"payload":' % (  # noqa: UP031 - quick
+    head = '{"kind":"%s"%s,"agent":"%s","run":%s,"utc":%.3f,"payload":' % (  # noqa: UP031 - quick
         kind,
+        ',"waits":true' if asks else "",
         quoted(os.environ.get("KOBOSHI_AGENT", "")),
         run if run.isascii() and run.isdigit() else "null",
         time.time(),
@@ -98,8 +104,8 @@ def shortened(payload: bytes) -> bytes:
     return json.dumps(short).encode()
 
 
-def sent(line: bytes) -> bool:
-    """Whether a listener took it."""
+def sent(line: bytes, *, asks: bool = False) -> bool:
+    """Whether a listener took it; what one answers to a question is printed."""
     path = os.environ.get("KOBOSHI_HOOK_SOCKET")
     if not path:
         return False
@@ -109,12 +115,35 @@ def sent(line: bytes) -> bool:
             talk.settimeout(PATIENCE)
             talk.connect(path)
             talk.sendall(line)
-            talk.shutdown(socket.SHUT_WR)
-            return talk.recv(1) == b"+"  # without an answer it may have been lost
+            if not asks:
+                talk.shutdown(socket.SHUT_WR)
+            said = talk.recv(1)  # without an answer it may have been lost
+            return said == b"+" or (asks and said == b"~" and heard(talk))
         finally:
             talk.close()
     except (OSError, AttributeError):
         return False
+
+
+def heard(talk: socket.socket) -> bool:
+    """Wait for the answer and print it whole, or nothing; it was taken in any case."""
+    signal.alarm(THINKS)
+    talk.settimeout(SILENCE)
+    said = b""
+    try:
+        while said != b"+" and not (said[:1] == b"=" and said[-1:] == b"\n"):
+            more = talk.recv(65536)
+            if not more:
+                return True
+            said = (said + more).lstrip(b"~")
+    except OSError:
+        return True
+    if said != b"+":
+        signal.alarm(0)
+        sys.stdout.buffer.write(said[1:])
+        sys.stdout.buffer.flush()
+        talk.sendall(b"+")
+    return True
 
 
 def spooled(line: bytes) -> None:

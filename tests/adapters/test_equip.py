@@ -84,6 +84,21 @@ def test_what_the_user_passes_is_kept(argv: tuple[str, ...]) -> None:
     assert (given["model"], given["disableAgentView"]) == ("x", False)
 
 
+@pytest.mark.parametrize("url", ["", "http://127.0.0.1:9/t/3"])
+def test_only_the_hook_that_may_answer_is_waited_for(url: str) -> None:
+    """Its dialog is open meanwhile; all others run in the background."""
+    ours = replace(kit(), url=url)
+    hooks = settings(adapter("claude").equip(("claude",), ours))["hooks"]
+    [[asks]] = [entry["hooks"] for entry in hooks["PermissionRequest"]]
+
+    if url:
+        assert asks == {"type": "http", "url": url, "timeout": 90}
+    else:
+        assert asks == {"type": "command", "command": f"{SHIM} ask", "timeout": 90}
+        others = [hooks[event][0]["hooks"][0] for event in EVENTS if event != "PermissionRequest"]
+        assert all(hook["async"] for hook in others)
+
+
 def test_hooks_of_the_user_run_before_ours() -> None:
     """Ours are added to them."""
     theirs = {"hooks": {"Stop": [{"hooks": ["mine"]}], "Other": [1]}}

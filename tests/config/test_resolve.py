@@ -326,7 +326,7 @@ def test_maps_are_put_together(ask: Ask) -> None:
 def test_every_field_has_a_variable(ask: Ask) -> None:
     """Text in, the value out."""
     texts = {"mode": "auto", "allow": "a\nb", "on_error": "429=retry"}
-    texts |= {"leftovers": "end", "hooks": "http"}
+    texts |= {"leftovers": "end", "hooks": "http", "ask_then": "deny"}
     variables = {f"KOBOSHI_{name.upper()}": texts.get(name, "7") for name in FIELDS}
     found = ask(**variables)
 

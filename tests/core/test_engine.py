@@ -17,6 +17,7 @@ from koboshi.core.events import (
     PersonTyped,
     RunExited,
     ScreenSame,
+    Stance,
     Ticked,
 )
 from koboshi.core.gate import Verdict, Word
@@ -24,6 +25,7 @@ from koboshi.core.readings import Limit, Status
 from koboshi.core.rules import Finding
 from koboshi.core.settings import Settings
 from koboshi.core.view import Refreshing, Stage
+from koboshi.rules.questions import HOOK_WAIT
 from tests.core.worlds import UTC, Driver, admitted, asking, blank, reading, words
 
 
@@ -129,9 +131,11 @@ def test_a_question_is_answered_by_policy_after_a_second_look() -> None:
     driver.start()
     first = driver.see(asking())
     second = driver.see_same()
+    judged = driver.judge(Stance.ALLOW)
 
     assert words(first) == []
-    assert words(second) == [("1.question1", Word.ADMITTED)]
+    assert words(second) == [("1.question1.judge", Word.ADMITTED)]
+    assert words(judged) == [("1.question1", Word.ADMITTED)]
 
 
 def test_a_limit_that_holds_after_the_message_is_tried_again() -> None:
@@ -265,7 +269,7 @@ def test_an_old_hook_does_not_confirm_a_question() -> None:
     decided = driver.see(asking(), after=300.0)
 
     assert admitted(decided) == []
-    assert [a.kind for a in admitted(driver.see_same())] == ["answer"]
+    assert [a.kind for a in admitted(driver.see_same(after=HOOK_WAIT))] == ["judge"]
 
 
 def test_the_same_words_over_a_background_line_are_the_same_question() -> None:
@@ -273,7 +277,8 @@ def test_the_same_words_over_a_background_line_are_the_same_question() -> None:
     driver = Driver(blank(Settings(mode=Mode.KEEP)))
     driver.start()
     driver.see(asking())
-    told = admitted(driver.see_same())
+    driver.see_same()
+    told = admitted(driver.judge(Stance.ASK))
 
     again = admitted(driver.see(asking(lines=("> go", "● a background task has ended"))))
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from koboshi.core.actions import Judge
 from koboshi.core.engine import Decision, World, happen, step
 from koboshi.core.events import (
     ActionFinished,
+    Advice,
     Context,
     Ending,
     Moment,
@@ -16,6 +18,7 @@ from koboshi.core.events import (
     RunStarted,
     ScreenRead,
     ScreenSame,
+    Stance,
 )
 from koboshi.core.gate import Word
 from koboshi.core.readings import (
@@ -145,6 +148,12 @@ class Driver:
         at, sight = self.at + after, self.view.sight
         body = ScreenSame(run=self.view.run.number, digest=sight.digest, seen_at=at)
         return self.tell(body, after=after)
+
+    def judge(self, stance: Stance = Stance.ALLOW, why: str = "") -> tuple[Decision, ...]:
+        """What the policy says about the question that is being judged; what was decided then."""
+        [action] = [a for a in self.world.ledger.in_flight() if isinstance(a, Judge)]
+        said = Outcome(ending=Ending.DONE, advice=Advice(stance=stance, why=why))
+        return self.tell(ActionFinished(key=action.key, action=action, outcome=said), after=0.0)
 
     def finish(self, action: Action, ending: Ending = Ending.DONE, why: str = "") -> None:
         """That action comes out."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
+from koboshi.adapters.asking import decision
 from koboshi.core.actions import Answer
 from koboshi.core.events import Ending, Outcome
 from koboshi.core.readings import Meaning
+from koboshi.core.view import Question
+from koboshi.performers.answer import STANDS
 from koboshi.scripted.behaviour import Ask, Done, Script
+from tests.core.worlds import permission
 from tests.performers.benches import ASK, Bench
+from tests.performers.test_judging import Waits
 
 
 def asked(script: Script = ASK, *, choice: Meaning = Meaning.ONCE) -> tuple[Bench, Answer]:
@@ -227,3 +235,91 @@ def test_an_answer_in_doubt_about_a_run_that_is_over_is_history() -> None:
     bench.hands.place = None
 
     assert bench.settle(action) == failed("in doubt; the run is over")
+
+
+# -- through the hook -----------------------------------------------------------------------------
+
+BASH = {"tool_name": "Bash", "tool_input": {"command": "npm test"}}
+
+
+def hooked(waits: Waits | None, **changes: Any) -> tuple[Bench, Answer]:  # noqa: ANN401
+    """A bench whose open question a hook waits with."""
+    bench, action = asked()
+    bench.hands.held = lambda ticket: waits if ticket == "t" else None
+    return bench, replace(action, ticket="t", **changes)
+
+
+def test_where_a_hook_waits_no_key_is_pressed() -> None:
+    """The answer goes there, marked before, and nowhere else."""
+    waits = Waits(BASH)
+    bench, action = hooked(waits)
+
+    assert bench.perform(action) == done("answered through the hook")
+    assert (bench.sent, bench.marks) == ([], ["1.question1"])
+    assert waits.said == [decision(BASH, Meaning.ONCE)]
+
+
+def test_a_refusal_through_the_hook_has_its_reason() -> None:
+    """The model reads it."""
+    waits = Waits(BASH)
+    bench, action = hooked(waits, choice=Meaning.NO, reason="it destroys data")
+
+    assert bench.perform(action).ending is Ending.DONE
+    assert waits.said == [decision(BASH, Meaning.NO, reason="it destroys data")]
+
+
+@pytest.mark.parametrize("waits", [None, Waits(BASH, takes=False)])
+def test_a_line_that_broke_has_carried_nothing(waits: Waits | None) -> None:
+    """No key was pressed either: the dialog is looked at again."""
+    bench, action = hooked(waits)
+
+    assert bench.perform(action).ending is Ending.SKIPPED
+    assert bench.settle(action) == skipped("in doubt; its line is gone")
+    assert bench.sent == []
+
+
+def test_no_key_is_pressed_while_a_hook_waits() -> None:
+    """It came between the decision and the key: the dialog is drawn all the same."""
+    bench, action = asked()
+    bench.view = replace(bench.view, held=(Question(prompt=permission(), nth=2, since=0.0),))
+
+    assert bench.perform(action) == skipped("a hook waits for the answer")
+    assert bench.sent == []
+
+
+# -- by its words ---------------------------------------------------------------------------------
+
+
+def test_an_option_is_found_by_its_words() -> None:
+    """Exactly these, in any case of letters; the selection is moved there where it has no key."""
+    bench, action = asked((Ask(command="x", kind="question"), Done()), choice=Meaning.OTHER)
+
+    assert bench.perform(replace(action, text="the SECOND")).ending is Ending.DONE
+    assert bench.sent == ["2"]
+
+
+def test_words_that_no_option_has_are_not_guessed() -> None:
+    """The first letters are not enough."""
+    bench, action = asked((Ask(command="x", kind="question"), Done()), choice=Meaning.OTHER)
+
+    assert bench.perform(replace(action, text="The")) == failed("no option means 'The'")
+    assert bench.sent == []
+
+
+def test_a_dialog_stands_for_a_moment_before_its_key() -> None:
+    """A CLI takes no key in the first moments of one; a key that is lost cannot be told."""
+    bench, action = asked()
+    before = bench.runtime.monotonic
+    pressed: list[float] = []
+    bench.host.on_type = lambda _: pressed.append(bench.runtime.monotonic - before)
+
+    assert bench.perform(action).ending is Ending.DONE
+    assert pressed[0] == pytest.approx(STANDS)
+
+
+def test_a_dialog_that_closes_while_it_stands_gets_no_key() -> None:
+    """The last look before the key counts."""
+    bench, action = asked()
+    bench.host.tricks = {bench.host.looks + 1: lambda: bench.agent.key("1")}
+
+    assert (bench.perform(action), bench.sent) == (NOT_THERE, [])

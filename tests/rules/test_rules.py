@@ -12,6 +12,7 @@ from koboshi.core.actions import (
     Checkpoint,
     Escalate,
     Interrupt,
+    Judge,
     Load,
     Mode,
     Notify,
@@ -20,7 +21,7 @@ from koboshi.core.actions import (
     Start,
     Stop,
 )
-from koboshi.core.events import Moment, Order, Origin, Severity, Source
+from koboshi.core.events import Advice, Moment, Order, Origin, Severity, Source, Stance
 from koboshi.core.readings import (
     ApiError,
     ContextUse,
@@ -87,15 +88,25 @@ MENU = Question(prompt=WAITING, nth=4, since=9_990.0, looks=2)
 HELLO = Message(nth=7, text="hello")
 SPENT = tuple(NOW.at - n for n in range(1, 6))
 LONG_AGO = NOW.at - 700.0
-QUESTION = Question(prompt=permission(), nth=4, since=9_990.0, looks=2)
+ALLOWED = Advice(stance=Stance.ALLOW)
+DENIED = Advice(stance=Stance.DENY, rule="builtin:data", why="it destroys data")
+QUESTION = Question(prompt=permission(), nth=4, since=9_980.0, looks=2, advice=ALLOWED)
 ASKING = view(Status.ASKING, question=QUESTION)
-FORBIDDEN = replace(QUESTION, prompt=permission("rm -rf build"))
+UNJUDGED = replace(QUESTION, advice=None)
+FORBIDDEN = replace(QUESTION, prompt=permission("rm -rf build"), advice=Advice(stance=Stance.ASK))
+REFUSED = replace(QUESTION, advice=DENIED)
+HELD = replace(QUESTION, nth=5, ticket="t1", prompt=permission(options=()))
+HOW = "; koboshi answer a1:3.4 yes|no"
 HOOK = (Clue(source=Source.HOOK, status=Status.ASKING, at=9_990.0),)
 WINDOW = Window(limit=Limit(kind="session", resets_at=NOW.utc - 5.0), nth=2, since=9_000.0)
 EARLY = replace(WINDOW, limit=Limit(kind="session", resets_at=NOW.utc - 4.0))
 BLIND = replace(WINDOW, limit=Limit(kind="session"), since=NOW.at - 3_600.0)
 LIMITED = view(Status.LIMITED, window=WINDOW)
 FAILED = view(Status.FAILED, since=NOW.at - 30.0, tally=Tally(failures=1, turns=2))
+
+
+HOOKED = Clue(source=Source.HOOK, status=Status.WORKING, at=9_950.0)
+DENIES = Settings(mode=Mode.AUTO, ask_for=15.0, ask_then="deny")
 
 
 def refreshing(stage: Stage, status: Status, *, tries: int = 0, **parts: object) -> View:
@@ -219,21 +230,97 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             replace(ASKING, question=replace(QUESTION, looks=1)),
             replace(ASKING, question=replace(QUESTION, left_to_person="failed")),
             replace(ASKING, question=FORBIDDEN),
-            replace(ASKING, question=replace(QUESTION, prompt=permission("npm test; rm x"))),
+            replace(ASKING, question=UNJUDGED),
+            replace(ASKING, question=REFUSED),
+            replace(ASKING, held=(UNJUDGED,)),
             replace(ASKING, question=replace(QUESTION, prompt=permission(options=()))),
             replace(
                 ASKING, question=replace(QUESTION, prompt=permission(kind=PromptKind.QUESTION))
             ),
+            replace(ASKING, sight=Sight(context=ContextUse(used=90.0))),
+            replace(ASKING, tally=Tally(denied=5)),
+            replace(ASKING, given_up=True),
+            replace(ASKING, clues=(HOOKED,), question=replace(QUESTION, since=NOW.at - 1.0)),
+        ],
+    ),
+    "PRM003": (
+        replace(ASKING, question=REFUSED),
+        Answer(
+            run=3,
+            nth=4,
+            fingerprint=permission().fingerprint,
+            choice=Meaning.NO,
+            reason="it destroys data",
+        ),
+        [
+            ASKING,
+            replace(ASKING, question=FORBIDDEN),
+            replace(ASKING, question=replace(REFUSED, left_to_person="failed")),
+            replace(ASKING, question=replace(REFUSED, prompt=permission(options=()))),
+            replace(ASKING, question=REFUSED, tally=Tally(denied=5)),
+        ],
+    ),
+    "PRM004": (
+        view(refused="it destroys data", tally=Tally(refusals=2)),
+        Send(
+            run=3,
+            text="That was refused by policy: it destroys data. Find another way, and go on.",
+            about="refusal2",
+        ),
+        [view(), replace(ASKING, refused="x")],
+    ),
+    "PRM005": (
+        replace(ASKING, question=replace(FORBIDDEN, order="yes", orders=1)),
+        Answer(
+            run=3,
+            nth=4,
+            fingerprint=permission("rm -rf build").fingerprint,
+            choice=Meaning.ONCE,
+            order=1,
+        ),
+        [view(), ASKING, view(Status.UNKNOWN, question=replace(QUESTION, order="yes"))],
+    ),
+    "PRM006": (
+        replace(ASKING, question=UNJUDGED),
+        Judge(run=3, nth=4, fingerprint=permission().fingerprint),
+        [
+            view(),
+            ASKING,
+            replace(ASKING, question=replace(UNJUDGED, looks=1)),
+            replace(ASKING, question=replace(MENU, prompt=WAITING)),
+            replace(ASKING, held=(HELD,), question=UNJUDGED),
+        ],
+    ),
+    "PRM007": (
+        replace(ASKING, question=FORBIDDEN, settings=DENIES),
+        Answer(
+            run=3,
+            nth=4,
+            fingerprint=permission("rm -rf build").fingerprint,
+            choice=Meaning.NO,
+            reason="nobody answered within 0.25 minutes",
+        ),
+        [
+            replace(ASKING, settings=DENIES),
+            replace(ASKING, question=FORBIDDEN),
+            replace(ASKING, question=FORBIDDEN, settings=replace(DENIES, ask_then="leave")),
+            replace(ASKING, question=FORBIDDEN, settings=replace(DENIES, ask_for=30.0)),
+            replace(ASKING, question=replace(FORBIDDEN, order="yes"), settings=DENIES),
         ],
     ),
     "PRM002": (
         replace(ASKING, question=FORBIDDEN),
         Escalate(
-            about="3.question4", text="a1 asks: Do you want to proceed? (rm -rf build)"
+            about="3.question4",
+            text=f"a1 asks: Do you want to proceed? (rm -rf build) [Yes | No]{HOW}",
         ),
         [
             view(),
             ASKING,
+            replace(ASKING, question=REFUSED),
+            replace(ASKING, question=UNJUDGED),
+            replace(ASKING, question=replace(FORBIDDEN, order="no")),
+            replace(ASKING, question=FORBIDDEN, held=(HELD,)),
             view(Status.UNKNOWN, question=FORBIDDEN),
             replace(ASKING, question=replace(FORBIDDEN, looks=1)),
         ],
@@ -553,6 +640,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             replace(CIRCLE, loop=Loop(what="x", call="c", nth=9, times=40)),
             replace(CIRCLE, settings=Settings(calls_max=0)),
             view(Status.ASKING, loop=CIRCLE.loop),
+            replace(CIRCLE, run=replace(RUN, open=("npm test",))),
         ],
     ),
     "LVL002": (
@@ -595,6 +683,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             replace(OLD_NOTE, outbox=(HELLO,)),
             replace(OLD_NOTE, context=MUTE),
             replace(OLD_NOTE, tally=Tally(nudges=1)),
+            replace(OLD_NOTE, run=replace(RUN, open=("npm test",))),
         ],
     ),
     "TSK001": (
@@ -773,7 +862,7 @@ def test_a_rule_finds_nothing_in_a_world_where_nothing_was_seen(code: str) -> No
 
 def test_a_hook_confirms_a_question_that_was_seen_once() -> None:
     """Two signals, or two looks (law 11)."""
-    once = replace(ASKING, question=replace(QUESTION, looks=1), clues=HOOK)
+    once = replace(ASKING, question=replace(QUESTION, since=9_990.0, looks=1), clues=HOOK)
 
     assert [a.key for a in proposed("PRM001", once)] == ["3.question4"]
 
@@ -790,6 +879,58 @@ def test_a_mode_that_does_not_answer_tells_a_person() -> None:
     keep = replace(ASKING, settings=Settings(mode=Mode.KEEP, allow=("npm test",)))
 
     assert [a.key for a in proposed("PRM002", keep)] == ["3.question4.escalate"]
+
+
+def test_what_a_hook_waits_with_is_answered_there() -> None:
+    """Whatever the screen shows meanwhile: no key is pressed for it."""
+    both = view(Status.WORKING, held=(HELD,), question=QUESTION)
+
+    [answer] = proposed("PRM001", both)
+
+    assert isinstance(answer, Answer)
+    assert (answer.nth, answer.ticket, answer.choice) == (5, "t1", Meaning.ONCE)
+
+
+def test_always_is_chosen_only_where_the_owner_prefers_it() -> None:
+    """And where the dialog offers it; else once."""
+    always = replace(ALLOWED, always=True)
+    offered = (*permission().options, Option(text="Always", meaning=Meaning.ALWAYS, key="3"))
+    wide = permission(options=offered)
+
+    def choice(question: Question) -> Meaning:
+        [answer] = proposed("PRM001", replace(ASKING, question=question))
+        assert isinstance(answer, Answer)
+        return answer.choice
+
+    assert choice(replace(QUESTION, prompt=wide)) is Meaning.ONCE
+    assert choice(replace(QUESTION, prompt=wide, advice=always)) is Meaning.ALWAYS
+    assert choice(replace(QUESTION, advice=always)) is Meaning.ONCE
+
+
+@pytest.mark.parametrize(
+    ("stop", "why"),
+    [
+        ({"sight": Sight(context=ContextUse(used=90.0))}, "only 10 % of its context is left"),
+        ({"tally": Tally(denied=5)}, "the policy said no 5 times in a row"),
+        ({"given_up": True}, "its health is not certain: given_up"),
+    ],
+)
+def test_a_stop_is_told(stop: dict[str, object], why: str) -> None:
+    """What would have been answered is a person's then, and the message says why."""
+    proposal = find("PRM002").check(replace(ASKING, **stop), NOW)  # type: ignore[arg-type]
+
+    assert proposal is not None
+    assert proposal.message == f"asks about 'npm test'; nothing is answered: {why}"
+
+
+def test_words_of_an_agent_are_shown_on_one_line() -> None:
+    """Nothing that a terminal or a reader could obey is passed on."""
+    nasty = permission("rm \x1b[2J\u202e\n\nx" + "y" * 5_000)
+    [told] = proposed("PRM002", replace(ASKING, question=replace(FORBIDDEN, prompt=nasty)))
+
+    assert isinstance(told, Escalate)
+    assert told.text.isprintable()
+    assert len(told.text) < 500
 
 
 def test_a_limit_without_an_instant_is_tried_after_a_while() -> None:

@@ -14,20 +14,22 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from koboshi.core import engine, gate
+from koboshi.core.events import Advice, Ending, Outcome, Stance
 from koboshi.core.readings import Reading, Status
-from koboshi.core.view import Exit, View, evolve
+from koboshi.core.view import Exit, Question, View, evolve
 from koboshi.daemon import recover, supervisor
 from koboshi.performers import PERFORMERS, handover, interrupting, lifecycle, settle, typing
+from koboshi.performers import answer as answering
 from koboshi.performers.hands import Glance, Hands, done, failed, skipped
-from koboshi.rules import BUILTIN, refresh, runs
+from koboshi.rules import BUILTIN, prompts, refresh, runs
 from koboshi.store import history, journal
 from koboshi.testing import Night, Violation, nights, runtime
 from koboshi.testing.agents import QuickAdapter, ScriptedAgent
 
 if TYPE_CHECKING:
-    from koboshi.core.actions import Action
+    from koboshi.core.actions import Action, Answer, Judge
     from koboshi.core.engine import Decision, World
-    from koboshi.core.events import Event, Moment, Outcome
+    from koboshi.core.events import Event, Moment
     from koboshi.core.gate import Ledger, Verdict
     from koboshi.core.observations import ScreenSeen
     from koboshi.hosts.base import Place
@@ -255,6 +257,35 @@ def _never_meant(view: View) -> View:
     return view if run.exit is None else evolve(view, run=evolve(run, exit=Exit(code=1)))
 
 
+def hook_not_waited_for(patch: Patch) -> None:
+    """A dialog is answered by keys, whatever its hook waits for."""
+
+    def shown(view: View, _now: Moment) -> tuple[Question, ...]:
+        question = view.question
+        asks = question is not None and view.status is Status.ASKING and question.looks > 1
+        return (question,) if asks and question is not None else ()
+
+    patch.setattr(prompts, "open_questions", shown)
+    settled = answering._settled  # noqa: SLF001
+
+    async def blind(action: Answer, hands: Hands) -> Glance:
+        glance = await settled(action, hands)
+        view = hands.view
+        hands.view = lambda: evolve(view(), held=())
+        return glance
+
+    patch.setattr(answering, "_settled", blind)
+
+
+def everything_allowed(patch: Patch) -> None:
+    """The policy is not asked what it says."""
+
+    async def yes(_action: Judge, _hands: Hands) -> Outcome:
+        return Outcome(ending=Ending.DONE, advice=Advice(stance=Stance.ALLOW))
+
+    patch.setitem(PERFORMERS, "judge", (yes, PERFORMERS["judge"][1]))
+
+
 def shell_line_not_looked_at(patch: Patch) -> None:
     """The restart command is typed behind whatever stands on the shell's line."""
     patch.setattr(lifecycle, "line_is_empty", lambda _seen: True)
@@ -357,6 +388,9 @@ MUTANTS = {
     "m outage": Mutant(instead("ERR001", _out_of_patience), "stuck", (7, 15, 24)),
     "m told": Mutant(instead("ERR006", _another_row), "told of an outage again", (7, 15, 24)),
     "m done": Mutant(instead("RUN001", _never_meant), "", (33, 56, 84, 85)),
+    "n hook": Mutant(hook_not_waited_for, "that a hook waits with", (1, 2, 3)),
+    "n policy": Mutant(everything_allowed, "which nobody wanted", (1, 2, 3)),
+    "n judged": Mutant(without("PRM006"), "stuck", (1, 2, 3)),
     "shell line": Mutant(
         shell_line_not_looked_at, "shell line a person had begun", (40, 1, 2), in_a_shared_pane
     ),

@@ -20,6 +20,7 @@ from koboshi.core.observations import (
     TranscriptGrew,
 )
 
+from .asking import ABOUT_QUESTIONS, PERMISSION, asked
 from .hooks import read_hook
 from .tasks import count_tasks
 
@@ -93,6 +94,8 @@ def _hook(fired: HookFired) -> HookRead | None:
         run=fired.run,
         began=hook.began,
         age=fired.age,
+        prompt=asked(fired.payload) if hook.event in ABOUT_QUESTIONS else None,
+        ticket=fired.ticket if hook.event == PERMISSION else "",
     )
 
 

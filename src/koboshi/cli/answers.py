@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from koboshi.config.resolve import Resolved
     from koboshi.policy.policies import AnswerRule
-    from koboshi.policy.requests import Opinion, Surroundings
+    from koboshi.policy.requests import Opinion
 
 _EPILOG = """\b
 Examples:
@@ -61,6 +61,7 @@ def test(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Say what would be answered to COMMAND, or to a tool."""
     from koboshi.core.readings import PromptKind
+    from koboshi.performers.policing import surroundings
     from koboshi.policy.judging import judge
     from koboshi.policy.requests import Request
 
@@ -107,22 +108,6 @@ def _tell(found: Opinion, *, as_json: bool) -> None:
         return
     say(plain(f"{found.verdict.value}  {found.rule}"))
     say(plain(found.why + (f": {found.text!r}" if found.text else "")))
-
-
-def surroundings(folder: str) -> Surroundings:
-    """Where an agent in that folder works: in the worktree around it, else in the folder."""
-    from koboshi.policy.requests import Surroundings
-    from koboshi.store.manifests import config_dir
-    from koboshi.store.paths import state_dir
-
-    here = Path(folder)
-    root = next((each for each in (here, *here.parents) if (each / ".git").exists()), here)
-    return Surroundings(
-        worktree=str(root),
-        home=str(Path.home()),
-        resolve=os.path.realpath,
-        guarded=(str(config_dir()), str(state_dir())),
-    )
 
 
 def _resolved(folder: str) -> Resolved:

@@ -47,6 +47,7 @@ def run_here(
         program=Program(argv=command, cwd=str(cwd)),
         state=state,
         settings=found.settings,
+        answers=found.answers,
     )
     return asyncio.run(run_foreground(post))
 

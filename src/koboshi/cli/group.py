@@ -29,6 +29,7 @@ class Verb:
 VERBS: dict[str, Verb] = {
     name: Verb(module=f"koboshi.cli.{name}", attribute=name, help=text)
     for name, text in {
+        "answer": "Answer a question that waits for a person.",
         "ack": "Say that you saw to it: budgets and escalations are forgiven.",
         "answers": "Say what would be answered to an agent, and which rule says so.",
         "attach": "Show an agent's terminal in this one.",
@@ -48,6 +49,7 @@ VERBS: dict[str, Verb] = {
         "mcp": "Serve the tool restart_me to an agent.",
         "mode": "Say how much koboshi may do to an agent.",
         "pause": "Keep looking at an agent, touch nothing.",
+        "questions": "List the questions that wait for a person.",
         "record": "Write an agent's screen into a folder, as a case for a test.",
         "reload": "Restart an agent and tell it why; agents call it themselves.",
         "release": "Look after an agent no more; it goes on.",

@@ -127,6 +127,12 @@ def _leftovers(value: object) -> str:
     return str(value)
 
 
+def _afterwards(value: object) -> str:
+    if value not in ("leave", "deny"):
+        raise _wrong("'leave' or 'deny'", value)
+    return str(value)
+
+
 def typable(text: str) -> bool:
     """Whether a text is one line without control characters."""
     return all(unicodedata.category(char) not in ("Cc", "Cs", "Zl", "Zp") for char in text)
@@ -170,6 +176,7 @@ ModeWord = Annotated[Mode, PlainValidator(_mode)]
 HooksWay = Annotated[str, PlainValidator(_hooks)]
 Text = Annotated[str, PlainValidator(_text)]
 Leftovers = Annotated[str, PlainValidator(_leftovers)]
+Afterwards = Annotated[str, PlainValidator(_afterwards)]
 Words = Annotated[str, PlainValidator(_words)]
 Commands = Annotated[tuple[str, ...], PlainValidator(_commands)]
 Code = Annotated[str, PlainValidator(_code)]

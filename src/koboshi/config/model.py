@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from koboshi.core.settings import Settings
 
 from .kinds import (
+    Afterwards,
     Code,
     Commands,
     Count,
@@ -86,7 +87,23 @@ class Values(BaseModel):
     send_cooldown: Annotated[Seconds, Trust.MORE] = _DEFAULT.send_cooldown
     """Between two messages."""
     answer_cooldown: Annotated[Seconds, Trust.MORE] = _DEFAULT.answer_cooldown
-    """After an answer."""
+    """After an answer by keys. An answer that goes through a hook waits for nothing."""
+    answer_context: Annotated[Percent, Trust.MORE] = _DEFAULT.answer_context
+    """Percent of the context left at which nothing is answered any more: an agent that is about to
+    forget what it was told is a person's; 0 is off."""
+    denies_max: Count = _DEFAULT.denies_max
+    """Refusals by policy in a row before a person is asked instead; 0 is off."""
+    ask_for: Seconds = _DEFAULT.ask_for
+    """How long a person who was asked is waited for; 0 is for ever."""
+    ask_then: Afterwards = _DEFAULT.ask_then
+    """What becomes of a question that nobody answered in that time: `leave` leaves it open, `deny`
+    says no."""
+    second_opinion: Commands = _DEFAULT.second_opinion
+    """A command and its words, such as `["ask-small-model", "--fast"]`. It gets each question as
+    JSON and may only be stricter than the policy: `{"verdict": "deny", "why": "…"}`. If it fails or
+    is late, a person is asked."""
+    second_opinion_wait: Seconds = _DEFAULT.second_opinion_wait
+    """How long it may take."""
     retry_gap: Annotated[Seconds, Trust.MORE] = _DEFAULT.retry_gap
     """Before something that was skipped is tried again; it doubles, too."""
     refresh_gap: Annotated[Seconds, Trust.MORE] = _DEFAULT.refresh_gap

@@ -57,9 +57,30 @@ class Answer(Intent):
     nth: int
     fingerprint: str
     choice: Meaning
+    text: str = ""  #: the words of the option instead, where the meaning is "other"
+    reason: str = ""  #: of a no, for the agent
+    ticket: str = ""  #: goes to the hook that waits under this name, and not by keys
+    order: int = 0  #: a person said so, for the nth time
 
     def _about(self) -> str:
-        return f"{self.run}.question{self.nth}"
+        told = f".order{self.order}" if self.order else ""
+        return f"{self.run}.question{self.nth}{told}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge(Intent):
+    """Ask the owner's policy about the nth question of the run; reaches into no terminal."""
+
+    kind: ClassVar[str] = "judge"
+    mode: ClassVar[Mode] = Mode.OBSERVE
+    run: int
+    nth: int
+    fingerprint: str
+    ticket: str = ""
+
+    def _about(self) -> str:
+        told = ".hook" if self.ticket else ""  # what the screen shows is judged for itself
+        return f"{self.run}.question{self.nth}{told}.judge"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,13 +212,10 @@ class Escalate(Intent):
         return f"{self.about}.escalate"
 
 
-Action = Answer | Send | Refresh | Interrupt | Checkpoint | Stop | Start | Load | Notify | Escalate
-
-#: Wire name of each action. Names are never reused.
-ACTION_KINDS: dict[str, type[Action]] = {
-    cls.kind: cls
-    for cls in (Answer, Send, Refresh, Interrupt, Checkpoint, Stop, Start, Load, Notify, Escalate)
-}
-
 #: Actions that reach into the agent's terminal: one at a time, and never while a person types.
 HANDS = (Answer, Send, Refresh, Interrupt, Checkpoint, Stop, Start, Load)
+_Hands = Answer | Send | Refresh | Interrupt | Checkpoint | Stop | Start | Load
+Action = _Hands | Judge | Notify | Escalate
+
+#: Wire name of each action. Names are never reused.
+ACTION_KINDS: dict[str, type[Action]] = {cls.kind: cls for cls in (*HANDS, Judge, Notify, Escalate)}

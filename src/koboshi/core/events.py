@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from .readings import ContextUse, Reading, Status
+from .readings import ContextUse, Prompt, Reading, Status
 
 if TYPE_CHECKING:
     from .actions import Action
@@ -57,6 +57,7 @@ class Order(enum.StrEnum):
     PAUSE = "pause"  #: Keep looking, touch nothing
     RESUME = "resume"  #: End of the pause
     ACKNOWLEDGE = "acknowledge"  #: "I have seen to it": forgives spent budgets and old escalations
+    ANSWER = "answer"  #: Answer that question so: `yes`, `no`, `always`, or the words of an option
 
 
 class Ending(enum.StrEnum):
@@ -67,12 +68,32 @@ class Ending(enum.StrEnum):
     FAILED = "failed"  #: Tried or in doubt; never tried again under the same key
 
 
+class Stance(enum.StrEnum):
+    """Where the owner's policy stands on a question; the strictest comes last."""
+
+    ALLOW = "allow"  #: Yes
+    ASK = "ask"  #: A person decides
+    DENY = "deny"  #: No
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """What the policy says about a question, by which rule, and why."""
+
+    stance: Stance
+    rule: str = ""
+    why: str = ""
+    always: bool = False  #: the owner prefers "always" to "once"
+    text: str = ""  #: the option, or the words, to answer with
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """How an action came out, and why."""
 
     ending: Ending
     why: str = ""
+    advice: Advice | None = None  #: what a judgement came to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +157,16 @@ class HookRead:
     run: int | None = None  #: None: nobody vouches for the run it came from
     began: str = ""  #: how the session began (`clear`, `resume` …), where that is what it tells
     age: float = 0.0
+    prompt: Prompt | None = None  #: what it asks, where that is what it tells
+    ticket: str = ""  #: and the agent waits for our word under this name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookOver:
+    """The agent's hook waits no longer for our word; its dialog, if any, is still there."""
+
+    ticket: str
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +218,7 @@ class OrderGiven:
     at_once: bool = False  #: do not wait for the turn to end
     note: str = ""  #: of a reload: what the next run has to know
     fresh: bool = False  #: of a reload: with an empty context
+    question: str = ""  #: of an answer: `run.nth` of the question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +248,7 @@ Body = (
     | ScreenRead
     | ScreenSame
     | HookRead
+    | HookOver
     | SignalRead
     | TasksRead
     | PersonTyped

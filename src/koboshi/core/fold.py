@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, assert_never
 from .arbiter import resolve
 from .events import (
     ActionFinished,
+    HookOver,
     HookRead,
     OrderGiven,
     Origin,
@@ -29,7 +30,7 @@ from .events import (
 )
 from .orders import ordered
 from .outcomes import charged, finished
-from .readings import Status, added, ran_between
+from .readings import Status, added, ran_between, unmarked
 from .signals import told, with_clue, with_context, without
 from .status import settle
 from .view import (
@@ -72,7 +73,7 @@ def fold(view: View, event: Event) -> View:
             return _believe(_same(view, body), now)
         case ScreenRead():
             after = _believe(_read(view, body), now)
-        case HookRead() | SignalRead() | TasksRead() | PeersCounted():
+        case HookRead() | HookOver() | SignalRead() | TasksRead() | PeersCounted():
             after = _believe(told(view, body, now), now)
         case RunStarted():
             after = _started(view, body, now)
@@ -88,12 +89,13 @@ def fold(view: View, event: Event) -> View:
             # What was seen before the supervisor died may be old by now: look again first.
             # Nobody watched until now: whatever stands there may have moved meanwhile.
             sight = evolve(view.sight, worked_at=now.at)
-            fresh = evolve(view, acted_at=now.at, sight=sight)
+            # Whoever held a hook's line is dead, and so is the line: nobody waits there any more.
+            fresh = evolve(view, acted_at=now.at, sight=sight, held=())
             after = without(fresh, Source.REGISTRY, Source.TRANSCRIPT)
         case _:
             assert_never(body)
     if after is view and isinstance(
-        body, RunStarted | RunExited | ScreenRead | SignalRead | TasksRead | PeersCounted
+        body, RunStarted | RunExited | ScreenRead | HookOver | SignalRead | TasksRead | PeersCounted
     ):
         return view  # an old story
     return evolve(after, past=(*after.past[1 - HISTORY :], event))
@@ -252,7 +254,7 @@ def _asked(view: View, reading: Reading, at: float) -> View:
     if question is not None and question.prompt.fingerprint == prompt.fingerprint:
         # The same words are another question if what was asked about has run in between. Where the
         # screen was rebuilt nothing tells; a question that we have not answered may be told twice.
-        above, lines = question.above, reading.lines
+        above, lines = unmarked(question.above), unmarked(reading.lines)
         rebuilt = added(above, lines) is None
         if not rebuilt and not ran_between(above, lines, prompt.subject):
             return evolve(view, question=evolve(question, prompt=prompt, looks=question.looks + 1))
@@ -314,14 +316,12 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
         view.tally, prompts=0, turns=0, nudges=0, interrupts=0, starts=0, held=0, probed=0
     )
     return evolve(
-        view,
+        evolve(view, question=None, held=(), refused="", doubted=()),
         context=evolve(view.context, run=body.run),
         run=run,
         belief=Belief(status=Status.STARTING, since=now.at, reason=f"run {body.run} started"),
         clues=(),
         sight=Sight(moved_at=now.at, worked_at=now.at),
-        question=None,
-        doubted=(),
         window=None,
         refresh=refresh,
         tally=tally,
@@ -359,6 +359,7 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
         run=evolve(view.run, exit=exited),
         clues=with_clue(view, clue),
         question=None,
+        held=(),
         window=None,
     )
     return _restart_after_exit(after)

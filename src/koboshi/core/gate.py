@@ -115,6 +115,8 @@ def _ordered(action: Action) -> bool:
     """Whether a person asked for exactly this."""
     if isinstance(action, do.Start):
         return action.origin is Origin.FIRST or action.ordered
+    if isinstance(action, do.Answer):
+        return action.order > 0
     return isinstance(action, do.Send | do.Stop) and action.ordered
 
 
@@ -150,8 +152,8 @@ def _cooldown(action: Action, view: View, ledger: Ledger, now: Moment) -> float:
         gap = 0.0
     elif isinstance(action, do.Send):
         gap = settings.send_cooldown
-    elif isinstance(action, do.Answer):
-        gap = settings.answer_cooldown
+    elif isinstance(action, do.Answer) and not action.ticket:
+        gap = settings.answer_cooldown  # a hook's answer goes to one question and no other
     elif isinstance(action, do.Refresh) and not action.note:
         gap = settings.refresh_gap
     after_last = ledger.last.get(action.kind, NEVER) + gap if gap else NEVER

@@ -54,6 +54,8 @@ class HookFired:
     payload: dict[str, Any] = field(default_factory=dict)
     run: int | None = None
     age: float = 0.0  #: seconds that it waited in a spool
+    waits: bool = False  #: whoever called would take an answer with it
+    ticket: str = ""  #: and is held to wait for one, under this name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from .view import Message, Reloading, evolve
 
 if TYPE_CHECKING:
     from .events import OrderGiven
-    from .view import View
+    from .view import Question, View
 
 
 def ordered(view: View, body: OrderGiven) -> View:
@@ -44,14 +44,27 @@ def ordered(view: View, body: OrderGiven) -> View:
             # `starts` stays: it is part of a key, and a key that was used is used.
             tally = evolve(view.tally, crashes=0, nudges=0, failures=0, held=0)
             tally = evolve(tally, cures=0, hangs=0, interrupts=0, misses=0)
-            tally = evolve(tally, unsaved=0, continues=0, settled=settled)
+            tally = evolve(tally, unsaved=0, continues=0, settled=settled, denied=0)
             # A refresh that ran out of tries is the person's now; it would hold every rule up.
             stuck = view.refresh is not None and view.refresh.tries >= view.settings.tries_max
             refresh = None if stuck else view.refresh
             reload = view.reload and evolve(view.reload, tries=0)
             after = evolve(view, given_up=False, restarts=(), tally=tally, refresh=refresh)
             return evolve(after, reload=reload, faults=())
+        case Order.ANSWER:
+            return _answer(view, body)
     assert_never(body.order)
+
+
+def _answer(view: View, body: OrderGiven) -> View:
+    """The first answer wins: one that comes while another is under way changes nothing."""
+
+    def ordered(question: Question) -> Question:
+        meant = body.question == f"{view.run.number}.{question.nth}" and not question.order
+        return evolve(question, order=body.text, orders=question.orders + 1) if meant else question
+
+    held = tuple(map(ordered, view.held))
+    return evolve(view, held=held, question=view.question and ordered(view.question))
 
 
 def _reload(view: View, body: OrderGiven) -> View:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from . import actions as do
 from .events import ActionFinished, Ending, Origin
-from .readings import Status
+from .readings import Meaning, Status
+from .signals import let_go
 from .view import Refreshing, Stage, evolve
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
         return _start_finished(view, action, ending, now)
     if action.run != view.run.number:
         return view
-    if isinstance(action, do.Answer):
-        return _answer_finished(view, action, body)
+    if isinstance(action, do.Answer | do.Judge):
+        return _about_question(view, action, body)
     if isinstance(action, do.Send):
         return _send_finished(view, action, ending)
     if isinstance(action, do.Refresh):
@@ -86,8 +87,43 @@ def _at_work(view: View) -> View:
     return evolve(view, saved="") if view.saved is None else view
 
 
+def _about_question(view: View, action: do.Answer | do.Judge, body: ActionFinished) -> View:
+    if isinstance(action, do.Judge):
+        return _judged(view, action, body)
+    return _answered(_answer_finished(view, action, body), action, body.outcome.ending)
+
+
+def _judged(view: View, action: do.Judge, body: ActionFinished) -> View:
+    """The question with what the policy says; a judgement that was not reached is asked again."""
+    question, advice = view.question, body.outcome.advice
+    if action.ticket:
+        held = (evolve(q, advice=advice) if q.nth == action.nth else q for q in view.held)
+        return evolve(view, held=tuple(held))
+    if question is None or question.nth != action.nth:
+        return view
+    same = question.prompt.fingerprint == action.fingerprint
+    return evolve(view, question=evolve(question, advice=advice)) if same else view
+
+
+def _answered(view: View, action: do.Answer, ending: Ending) -> View:
+    """How often in a row the policy said no; by keys the agent does not hear why, so it is told."""
+    if ending is not Ending.DONE:
+        return view
+    no, tally = action.choice is Meaning.NO and not action.order, view.tally
+    tally = evolve(tally, denied=tally.denied + 1 if no else 0, refusals=tally.refusals + no)
+    reason = "" if action.ticket else action.reason
+    return evolve(view, tally=tally, refused=reason or view.refused)
+
+
 def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> View:
     question, outcome = view.question, body.outcome
+    if action.ticket:
+        # Whatever came of it, nobody waits there any more; a dialog that stays is looked at again.
+        after = let_go(view, action.ticket)
+        return evolve(after, question=None) if outcome.ending is Ending.DONE else after
+    if action.order and question is not None and question.nth == action.nth:
+        view = evolve(view, question=evolve(question, order=""))  # said again, it is done again
+        question = view.question
     if outcome.ending is Ending.FAILED:
         # The words are in doubt, also where the same words already count as another question.
         if question is not None and question.prompt.fingerprint == action.fingerprint:
@@ -108,6 +144,8 @@ def _send_finished(view: View, action: do.Send, ending: Ending) -> View:
     view = evolve(_at_work(view), said=unseen and ending is Ending.DONE)
     if action.about.startswith("reload"):
         return _told(view, ending)
+    if action.about.startswith("refusal"):
+        return evolve(view, refused="")
     if action.about.startswith("open-call") and ending is Ending.DONE:
         # The others may send it on now; what failed was not submitted.
         view = evolve(view, run=evolve(view.run, open=()))

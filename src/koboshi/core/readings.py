@@ -77,6 +77,11 @@ class Prompt:
         return next((i for i, o in enumerate(self.options) if o.meaning is meaning), None)
 
 
+def unmarked(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Lines without what stands before their words: the mark of a call that runs may blink."""
+    return tuple(line.lstrip(" \t●⏺○◉•·*✻✽✢✶✳∗") for line in lines)
+
+
 def added(above: tuple[str, ...], lines: tuple[str, ...]) -> tuple[str, ...] | None:
     """The lines that came after `above`; None when the transcript was rebuilt or scrolled away."""
     for size in range(min(len(above), len(lines)), 0, -1):

@@ -56,7 +56,13 @@ class Settings:
     person_hold: float = 20.0  #: hands off for that long after a person typed
 
     send_cooldown: float = 45.0  #: between two messages
-    answer_cooldown: float = 5.0  #: after an answer
+    answer_cooldown: float = 5.0  #: after an answer by keys
+    answer_context: float = 10.0  #: percent of the context left; less: nothing is answered; 0: off
+    denies_max: int = 5  #: times in a row that the policy says no, then a person is asked; 0: off
+    ask_for: float = 0.0  #: a person is waited for that long; 0: for ever
+    ask_then: str = "leave"  #: and then the question is left as it is, or answered "deny"
+    second_opinion: tuple[str, ...] = ()  #: a command that may be stricter than the policy
+    second_opinion_wait: float = 10.0  #: it may take that long
     retry_gap: float = 2.0  #: before something that was skipped is tried again; doubles, too
     refresh_gap: float = 120.0  #: between two refreshes
     refresh_wait: float = 0.0  #: a turn that a refresh waits for longer is interrupted; 0: never

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .events import HookRead, PeersCounted, SignalRead, Source, TasksRead
+from .events import HookOver, HookRead, PeersCounted, SignalRead, Source, TasksRead
 from .readings import ContextUse
-from .view import NEVER, Clue, Loop, Tasks, evolve
+from .view import NEVER, Clue, Loop, Question, Tasks, evolve
 
 if TYPE_CHECKING:
     from .events import Moment
@@ -37,10 +37,19 @@ def without(view: View, *sources: Source) -> View:
     return evolve(view, clues=tuple(c for c in view.clues if c.source not in sources))
 
 
-def told(view: View, body: HookRead | SignalRead | TasksRead | PeersCounted, now: Moment) -> View:
+#: Hooks after which no question from before is open.
+_PAST_ASKING = ("Stop", "StopFailure", "UserPromptSubmit", "SessionStart", "SessionEnd")
+_RAN = ("PostToolUse", "PostToolUseFailure")
+
+Signal = HookRead | HookOver | SignalRead | TasksRead | PeersCounted
+
+
+def told(view: View, body: Signal, now: Moment) -> View:
     """What is known after that signal."""
     if isinstance(body, PeersCounted):
         return view if body.count == view.peers else evolve(view, peers=body.count)
+    if isinstance(body, HookOver):
+        return let_go(view, body.ticket)
     if isinstance(body, TasksRead):
         tasks = Tasks(done=body.done, left=body.left)
         return view if tasks == view.tasks else evolve(view, tasks=tasks)
@@ -54,7 +63,7 @@ def _hook(view: View, body: HookRead, now: Moment) -> View:
     foreign = bool(body.session and known) and body.session != known and not renews
     if foreign or (body.run is not None and not vouched):
         return view  # late, from the run before, or another agent's
-    after = _in_session(view, body.session)
+    after = _held(_in_session(view, body.session), body, now)
     if body.tool:
         after = evolve(after, loop=_looped(after.loop, body))
     if body.status is None:
@@ -62,6 +71,37 @@ def _hook(view: View, body: HookRead, now: Moment) -> View:
     at = now.at - body.age
     clue = Clue(source=Source.HOOK, status=body.status, at=at, reason=f"hook {body.word}")
     return evolve(after, clues=with_clue(after, clue))
+
+
+def _held(view: View, body: HookRead, now: Moment) -> View:
+    """The questions that a hook waits with, after that hook; who asks once is one question."""
+    if body.ticket and body.prompt is not None:
+        nth = view.tally.prompts + 1
+        asked = Question(
+            prompt=body.prompt, nth=nth, since=now.at - body.age, looks=2, ticket=body.ticket
+        )
+        return evolve(view, held=(*view.held, asked), tally=evolve(view.tally, prompts=nth))
+    if not view.held:
+        return view
+    past, ran = body.word in _PAST_ASKING, body.word in _RAN and body.prompt is not None
+    left = tuple(  # a hook may come late, and tell of what was before
+        q
+        for q in view.held
+        if q.since >= now.at - body.age or not (past or (ran and q.prompt == body.prompt))
+    )
+    return view if left == view.held else evolve(view, held=left)
+
+
+def let_go(view: View, ticket: str) -> View:
+    """Nobody waits there any more. A dialog that is still there is the same question: told once."""
+    over = next((q for q in view.held if q.ticket == ticket), None)
+    if over is None:
+        return view
+    left, shown = tuple(q for q in view.held if q is not over), view.question
+    fits = shown is not None and shown.advice is None and shown.prompt.kind is over.prompt.kind
+    if fits and shown is not None and abs(shown.since - over.since) < view.settings.grace:
+        shown = evolve(shown, nth=over.nth, order=over.order, orders=over.orders)
+    return evolve(view, held=left, question=shown)
 
 
 def _looped(loop: Loop | None, body: HookRead) -> Loop:

@@ -10,7 +10,7 @@ import zlib
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .events import Context, Event, Order, Origin, Source
+from .events import Advice, Context, Event, Order, Origin, Source
 from .readings import ApiError, ContextUse, Limit, Prompt, Status
 from .settings import Settings
 
@@ -115,6 +115,10 @@ class Question:
     looks: int = 1
     above: tuple[str, ...] = ()  #: what stood above it
     left_to_person: str = ""  #: why koboshi will not answer it any more
+    advice: Advice | None = None  #: what the owner's policy says about it, once that was asked
+    ticket: str = ""  #: a hook waits with it, under this name; else only the screen tells of it
+    order: str = ""  #: what a person wants to be answered, and …
+    orders: int = 0  #: … how often one said so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,6 +235,8 @@ class Tally:
     orders: int = 0  #: orders to stop, over all runs
     reloads: int = 0  #: over all runs
     probed: int = 0  #: turns of this run when it was last asked for its context
+    denied: int = 0  #: times in a row that the policy said no
+    refusals: int = 0  #: times that it did, over all runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,6 +250,8 @@ class View:
     clues: tuple[Clue, ...] = ()
     sight: Sight = Sight()
     question: Question | None = None
+    held: tuple[Question, ...] = ()  #: questions that a hook of the agent's waits with
+    refused: str = ""  #: why the policy said no by keys, until the agent was told
     doubted: tuple[str, ...] = ()  #: fingerprints of questions that may have been answered
     clear: int = 0  #: looks in a row without a question, while there are such
     window: Window | None = None

@@ -21,10 +21,15 @@ log = logging.getLogger(__name__)
 
 async def settled(entry: Entry) -> Settings:
     """The settings of an agent that is taken up. A mistake is told, and never leaves it alone."""
+    return (await resolved(entry)).settings
+
+
+async def resolved(entry: Entry) -> Resolved:
+    """Its settings and its answers; what is mistaken in them is told."""
     found = await _resolve(entry)
     for wrong in (*found.mistakes, *found.foreign, *found.notes):
         log.warning("not used", extra={"action": "configure", "reason": str(wrong)})
-    return found.settings
+    return found
 
 
 async def checked(entry: Entry) -> list[str]:

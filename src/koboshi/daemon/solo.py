@@ -17,6 +17,7 @@ from koboshi.core.events import Context, Order, OrderGiven
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.performers import Gear, Program
+from koboshi.performers.policing import by_policy
 from koboshi.rules import BUILTIN
 from koboshi.sources import reborn
 from koboshi.sources.hookfile import HookFile
@@ -31,6 +32,7 @@ from koboshi.store.redaction import secret_values
 from koboshi.store.shelves import DiskShelf
 from koboshi.store.snapshots.aside import Retention, snapshot_for
 
+from .asking import held_for
 from .eyes import watch
 from .lock import agent_lock, session_lock
 from .recover import reopen, take_over
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
     from koboshi.core.observations import Observation
     from koboshi.hosts.base import Host
+    from koboshi.policy.policies import Policy
     from koboshi.store.history import Recovered
     from koboshi.store.journal import Journal
 
@@ -61,6 +64,7 @@ class Post:
     program: Program
     state: Path
     settings: Settings = field(default_factory=Settings)
+    answers: Policy | None = None  #: what is answered in mode `auto`; None: what `allow` lists
     hooks: Path | None = None  #: a file the agent appends its hook payloads to
     versions: Versions | None = None  #: what is known of CLIs; None: what the disk says
     pen: Pen | None = None  #: writes the logs for people; None: there are none
@@ -103,11 +107,11 @@ async def watch_over(
                 listen=scribe.before(listen),
             )
 
-        shelf, left = DiskShelf(folder), reborn.folder(post.program.cwd, _around(post))
+        shelf = DiskShelf(folder)
         supervisor, recovered = reopen(shelf, _blank(post), runtime, assemble)
         _tell(recovered)
         scribe.attend(supervisor)
-        supervisor.last_words = lambda since: reborn.last_words(left, since)
+        _inform(post, supervisor)
         try:
             await take_over(supervisor, recovered)
             begun(supervisor)
@@ -116,6 +120,15 @@ async def watch_over(
             scribe.leave()
             await runtime.cancel()
             shelf.close()
+
+
+def _inform(post: Post, supervisor: Supervisor) -> None:
+    """Who is asked about questions, and where an agent leaves its last words."""
+    left = reborn.folder(post.program.cwd, _around(post))
+    supervisor.last_words = lambda since: reborn.last_words(left, since)
+    if post.answers is not None:
+        home = _around(post).get("HOME", "")
+        supervisor.hands.advise = by_policy(post.answers, post.agent_type, home)
 
 
 def _tell(recovered: Recovered) -> None:
@@ -191,8 +204,10 @@ async def _live(
     keep = Retention(least=post.settings.keep_least, seconds=post.settings.keep_for)
     cwd, agent = post.program.cwd, post.agent
     supervisor.hands.snapshot = lambda name: snapshot_for(cwd, agent, name, keep=keep)
-    posted = hook_http(url, hooked) if url else nullcontext()
-    async with hook_socket(gear.socket, post.agent, hooked), posted:
+    holding = held_for(supervisor, hooked)
+    supervisor.hands.held = holding.get
+    posted = hook_http(url, hooked, holding) if url else nullcontext()
+    async with hook_socket(gear.socket, post.agent, hooked, holding), posted:
         await watch(supervisor, enough=enough, senses=senses)
 
 

@@ -17,7 +17,7 @@ from koboshi.performers import Program
 
 from .logins import login_of
 from .logs import about
-from .settling import settled
+from .settling import resolved
 from .solo import Post, watch_over
 from .telling import facts
 
@@ -146,12 +146,14 @@ class Ward:
 
     async def _watch(self) -> None:
         entry = self.entry
+        found = await resolved(entry)
         post = Post(
             agent=entry.agent,
             agent_type=entry.agent_type,
             program=Program(argv=entry.argv, cwd=entry.cwd, env=self._environment),
             state=self._state,
-            settings=await settled(entry),
+            settings=found.settings,
+            answers=found.answers,
             pen=self._pen,
             versions=self._versions,
         )

@@ -11,7 +11,7 @@ from koboshi.core.actions import Refresh
 from koboshi.core.events import Ending
 from koboshi.errors import HostError, PlaceGone
 
-from . import answer, handover, interrupting, lifecycle, typing
+from . import answer, handover, interrupting, judging, lifecycle, typing
 from .hands import Skipped, done, failed, skipped
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ Performer = Callable[[Any, "Hands"], Awaitable["Outcome"]]
 
 #: kind → (perform, settle)
 PERFORMERS: dict[str, tuple[Performer, Performer]] = {
+    "judge": (judging.judge, _settle_safe),
     "answer": (answer.answer, answer.settle_answer),
     "send": (typing.send, typing.settle_typing),
     "interrupt": (interrupting.interrupt, interrupting.settle_interrupt),

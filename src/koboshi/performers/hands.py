@@ -20,6 +20,8 @@ from koboshi.core.view import evolve
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts.base import Key, Text
 
+from .advising import Advise, Line, by_list
+
 if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
     from koboshi.core.events import Body, Moment
@@ -125,6 +127,8 @@ class Hands:
     #: who has that session open; and what runs before that one have left running
     session_users: Callable[[str], Awaitable[tuple[str, ...]]] = nobody
     left_running: Callable[[int], Awaitable[tuple[str, ...]]] = nobody
+    advise: Advise = by_list  #: what the owner's policy says about a question
+    held: Callable[[str], Line | None] = lambda _: None  #: the hook that waits under that name
 
     def at_place(self, run: int) -> Place:
         """The terminal of that run; void if another run lives there."""

@@ -38,6 +38,8 @@ def request_of_prompt(prompt: Prompt, cli: str, cwd: str) -> Request:
     subject, question = prompt.subject, " ".join(prompt.question.split())
     whole = bool(subject) and "\n" not in subject and not any(cut in subject for cut in _CUT)
     tool, command, paths, domains = _read(cli, question, subject)
+    # Of a server's tool the name is judged, which comes first; what it is given may be long.
+    whole = whole or tool.startswith("mcp__")
     return Request(
         kind=prompt.kind,
         tool=tool,

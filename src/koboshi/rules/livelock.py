@@ -41,10 +41,8 @@ def same_call_again(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     Safe. One message per row of calls; whoever waits for something on purpose may go on.
     """
     loop = view.loop
-    if loop is None or _rounds(view) != 1:
-        return None
-    if view.run.open:
-        return None  # it is told of that first: whatever is said makes it go on
+    if loop is None or _rounds(view) != 1 or view.run.open:
+        return None  # what was left open is told first (RUN008)
     text = (
         f"You have made the same tool call {view.settings.calls_max} times in a row. If it cannot "
         "change anything, stop: find out why, try something else, or leave this task and say so."

@@ -85,8 +85,8 @@ def note_too_old(view: View, now: Moment) -> Proposal | None:
     every, tally = view.settings.save_every, view.tally
     if every <= 0 or not _at_rest(view, now) or not _unsaved(view) or view.tasks.complete:
         return None
-    if not _has_worked(view):
-        return None  # a line in its box makes another screen, too
+    if not _has_worked(view) or view.run.open:
+        return None  # a line in its box makes another screen, too; and RUN008 comes first
     if now.at - view.saved_at < every or tally.misses >= view.settings.tries_max:
         return None
     return Proposal(

@@ -133,6 +133,26 @@ class Behaviour(Turns):
         else:
             self._box_key(name)
 
+    def decide(self, number: int, meaning: str, now: float, utc: float) -> bool:
+        """What a hook said about that dialog; False: it is not open any more, and nothing is done.
+
+        A refusal through a hook does not end the turn: the model reads why and goes on.
+        """
+        self.advance(now, utc)
+        dialog, act = self._dialog, self._doing
+        if self.exit is not None or dialog is None or dialog.number != number:
+            return False
+        if meaning == "no" and isinstance(act, Ask):
+            self.answers.append((dialog.number, meaning))
+            self._dialog, self._state = None, "working"  # asking -> working
+            self.progress += 1
+            self._print("● ", "  ", f"Bash({act.command})")
+            self._print("  ⎿ ", "    ", "Denied by PermissionRequest hook", close=True)
+            self._next_act()
+        else:
+            self._close(meaning, finished=True)
+        return True
+
     def resize(self, cols: int, rows: int) -> None:
         """The terminal has another size now."""
         self.cols, self.rows = cols, rows

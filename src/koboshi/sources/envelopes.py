@@ -42,4 +42,5 @@ def unpack(line: bytes, *, agent: str, utc: float) -> HookFired | StatusLineSeen
     if envelope.get("kind") != "hook":
         return None
     age = utc - sent if isinstance(sent, int | float) else 0.0
-    return HookFired(payload=payload, run=number, age=max(0.0, age))
+    waits = envelope.get("waits") is True
+    return HookFired(payload=payload, run=number, age=max(0.0, age), waits=waits)

@@ -153,6 +153,7 @@ def seen_line(event: Event) -> bytes:
                     "ending": body.outcome.ending,
                     "why": body.outcome.why,
                     "action": _action(body.action),
+                    **({"advice": body.outcome.advice} if body.outcome.advice else {}),
                 }
             )
             + b"\n"
@@ -220,7 +221,8 @@ def _read_action(raw: dict[str, Any]) -> Action:
 
 def _read_body(raw: dict[str, Any]) -> Body:
     if raw["k"] == "finished":
-        outcome = msgspec.convert({"ending": raw["ending"], "why": raw["why"]}, Outcome)
+        said = {key: raw[key] for key in ("ending", "why", "advice") if key in raw}
+        outcome = msgspec.convert(said, Outcome)
         return ActionFinished(key=raw["key"], action=_read_action(raw["action"]), outcome=outcome)
     return msgspec.convert(raw["body"], BODY_TYPES[raw["type"]])
 

@@ -27,7 +27,10 @@ def event_words(body: on.Body) -> str:  # noqa: C901, PLR0912 - one line per kin
         case on.HookRead():
             about = " ".join(part for part in (body.tool, body.subject) if part)
             status = f" → {body.status.value}" if body.status else ""
-            return f"hook {body.word}{f' ({about})' if about else ''}{status}"
+            waits = ", and waits for an answer" if body.ticket else ""
+            return f"hook {body.word}{f' ({about})' if about else ''}{status}{waits}"
+        case on.HookOver():
+            return f"a hook waits no longer for an answer{_why(body.why)}"
         case on.SignalRead():
             return _signal_words(body)
         case on.TasksRead():
@@ -41,6 +44,8 @@ def event_words(body: on.Body) -> str:  # noqa: C901, PLR0912 - one line per kin
             return f"{body.by or 'a person'} said: {body.order.value}{words}"
         case on.ActionFinished():
             ending = f"{body.outcome.ending.value}{_why(body.outcome.why)}"
+            if body.outcome.advice is not None:
+                return f"{action_words(body.action)} – {_advice_words(body.outcome.advice)}"
             return f"{action_words(body.action)} – {ending}"
         case on.SupervisorStarted():
             doubts = f"; in doubt: {', '.join(body.doubts)}" if body.doubts else ""
@@ -48,6 +53,11 @@ def event_words(body: on.Body) -> str:  # noqa: C901, PLR0912 - one line per kin
         case on.Ticked():
             return "time passed"
     assert_never(body)
+
+
+def _advice_words(advice: on.Advice) -> str:
+    by = f" by {advice.rule}" if advice.rule else ""
+    return f"{advice.stance.value}{by}{_why(advice.why)}"
 
 
 def _signal_words(body: on.SignalRead) -> str:
@@ -93,7 +103,11 @@ def action_words(action: do.Action) -> str:
     """What was to be done."""
     match action:
         case do.Answer():
-            return f"answer question {action.nth} of run {action.run} with {action.choice.value!r}"
+            what = action.text or action.choice.value
+            how = " through its hook" if action.ticket else ""
+            return f"answer question {action.nth} of run {action.run} with {what!r}{how}"
+        case do.Judge():
+            return f"ask the policy about question {action.nth} of run {action.run}"
         case do.Send():
             return f"send {action.text!r} to run {action.run}"
         case do.Refresh():

@@ -173,6 +173,14 @@ class ScriptedAgent:
             self.running.paste(text, *self.clock())
             self._note()
 
+    def decide(self, number: int, meaning: str) -> bool:
+        """A hook has decided about that dialog; whether it was still open."""
+        if self.running is None:
+            return False
+        decided = self.running.decide(number, meaning, *self.clock())
+        self._note()
+        return decided
+
     def mutter(self, text: str) -> None:
         """A background task of it prints a line."""
         if self.running is not None:
@@ -226,6 +234,8 @@ class ScriptedAgent:
                 self._heed(payload)
             self.hooks.extend(agent.hooks)
             agent.hooks.clear()
+        if agent.dialog is None and agent.answers[-1:] and agent.answers[-1][1] == "no":
+            memory.open.clear()  # a refusal is the result of its call, and no hook tells of it
         state = (agent.status, agent.prompt_number)
         if not self.trail or self.trail[-1][1:] != state:
             self.trail.append((self.clock()[0], *state))

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 COMMANDS = ("npm test", "make build", "git status")
 #: Never allowed by the policy: a person must answer.
 FORBIDDEN = "rm -rf build"
+#: Refused by the policy, which says why.
+DENIED = "git push --force"
 
 
 def draw_settings(random: Random, more: Random) -> Settings:
@@ -106,4 +108,13 @@ def draw_rarities(rare: Random, script: Script) -> Script:
     if rare.random() < 0.15:
         code = rare.choice(("429", "500", "529"))
         acts.insert(rare.randrange(len(acts)), Fail(code=code, seconds=rare.uniform(300, 1200)))
+    return tuple(acts)
+
+
+def draw_questions(rare: Random, script: Script) -> Script:
+    """The script with questions that the policy refuses, drawn apart."""
+    acts = list(script)
+    while rare.random() < 0.4:
+        where = rare.randrange(len(acts))
+        acts[where:where] = [Ask(command=DENIED)] * rare.choice((1, 1, 2, 3))
     return tuple(acts)

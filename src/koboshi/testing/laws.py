@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from koboshi.hosts.base import Key, Text
 
+from .draws import DENIED
+
 if TYPE_CHECKING:
     from koboshi.core.settings import Settings
     from koboshi.hosts.base import Keystroke
@@ -39,6 +41,7 @@ class Laws:
         self._cured = (-1, -1)
         self._told = (-1, -1, "")
         self._beside: tuple[str, ...] = ()
+        self.hooked: set[int] = set()  #: dialogs that a hook waits with
         self.forced = ""  #: a refresh that may end a turn, while it is under way
         self.typed = 0
         host.on_type = self.typing
@@ -74,7 +77,7 @@ class Laws:
             if not asked:
                 raise Violation(f"{stroke.name!r} pressed and no question is open: {states}")
             if stroke.name.isdigit():
-                self._answering()
+                self._answering(int(stroke.name) - 1)
             return
         if isinstance(stroke, Key) and stroke.name == "Escape":
             self._interrupting(states)
@@ -136,15 +139,25 @@ class Laws:
         """Whether the person's first key came after the look that ours followed."""
         return self._host.runtime.monotonic - self._host.person_at <= RACE
 
-    def _answering(self) -> None:
-        """One key per dialog, and only for what the owner allowed."""
+    def _answering(self, option: int) -> None:
+        """One key per dialog, none where a hook waits, and only what the owner wants."""
         running = self._host.agent.running
         dialog = running.dialog if running is not None else None
         if running is None or dialog is None:
             return
-        if dialog.subject not in self._settings.allow:
-            raise Violation(f"answered what nobody allowed: {dialog.subject!r}")
-        which = (len(self._host.starts), dialog.number)
+        if dialog.number in self.hooked:
+            raise Violation("a key was pressed for a question that a hook waits with")
+        self.deciding(dialog.number, dialog.subject, dialog.options[option][1])
+
+    def deciding(self, number: int, subject: str, meaning: str) -> None:
+        """An answer, by key or through a hook: once per dialog, and as the owner wants it."""
+        late = self._settings.ask_for > 0 and self._settings.ask_then == "deny"
+        wanted = "no" if subject == DENIED else "once"
+        if subject not in (*self._settings.allow, DENIED):
+            wanted = "no" if late else ""
+        if meaning != wanted:
+            raise Violation(f"answered {meaning!r} to {subject!r}, which nobody wanted")
+        which = (len(self._host.starts), number)
         if which in self._answered:
             raise Violation(f"a question was answered twice: run {which[0]}, dialog {which[1]}")
         self._answered.add(which)

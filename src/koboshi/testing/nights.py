@@ -21,10 +21,11 @@ from koboshi.rules import BUILTIN
 
 from .agents import ScriptedAgent
 from .disk import MemoryShelf
-from .draws import draw_rarities, draw_script, draw_settings
+from .draws import draw_questions, draw_rarities, draw_script, draw_settings
 from .hosts import FakeHost, Faults
 from .kinds import Kind
 from .laws import Laws, Violation
+from .lines import Lines, advise
 from .outside import Killed, Outside
 from .runtime import FakeRuntime
 from .watch import Watch
@@ -71,13 +72,14 @@ class Night:
         self.kind = Kind(seed, noted=self.loses and self.host.own)
         self.settings = self.kind.tuned(self.settings)
         self.laws = Laws(self.host, self.settings, self.kind.notes)
+        self.lines = self._lines()
         self.shelf: MemoryShelf = Watch(self.host, self.outside, self.laws).shelf
         self.faulty = faulty
         self.look_every = random.uniform(1.5, 5.0)
         self.supervisor: Supervisor | None = None
         self.back_at = 0.0
         self.calls: list[tuple[float, str]] = []
-        self.hooks: list[tuple[float, dict[str, object]]] = []
+        self.hooks: list[tuple[float, float, dict[str, object]]] = []  #: due, how late, what
         self.lives = 0
         self.draft_until = -1.0
         self.ticked = 0  #: boxes in the tasks file
@@ -94,7 +96,17 @@ class Night:
         self.holds = rare.choice((0.0, 0.0, 30.0, 120.0))  #: and another process has it meanwhile
         self.leaves = rare.random() < 0.5  #: and its tool goes on
         self.settings = evolve(self.settings, leftovers=rare.choice(("tell", "end")))
-        return script
+        asks = Random(f"questions {self.seed}")
+        self.waits = asks.choice((0.0, 0.8, 1.0))  #: share of its hooks that wait for an answer
+        late = asks.choice(((0.0, "leave"), (0.0, "leave"), (120.0, "deny")))
+        self.settings = evolve(self.settings, ask_for=late[0], ask_then=late[1])
+        self.asks = asks
+        return draw_questions(asks, script)
+
+    def _lines(self) -> Lines:
+        lines = Lines(self.agent, self.runtime, self.outside, self.laws)
+        lines.slow = lambda: self.asks.choice((0.0, 0.0, 0.3, 3.0)) * self.faulty
+        return lines
 
     # -- the night ------------------------------------------------------------------------------
 
@@ -213,11 +225,14 @@ class Night:
         supervisor.hands.transcript = self.agent.transcript
         supervisor.hands.session_users = self.agent.users
         supervisor.hands.left_running = self.agent.outlived
+        supervisor.hands.advise = advise
+        supervisor.hands.held = self.lines.get
         return supervisor
 
     def _fall(self) -> None:
         """It was killed: what was not synced is lost, the agent lives on."""
         self.supervisor = None
+        self.lines.fall()
         self.runtime.kill()
         self.shelf.crash(self.random)
         self.back_at = self.runtime.monotonic + self.random.uniform(0, 60)
@@ -296,17 +311,22 @@ class Night:
         fired, self.agent.hooks = self.agent.hooks, []
         self.kind.heed(self.agent, self.supervisor.hands if self.supervisor else None)
         now = self.runtime.monotonic
+        self.lines.pass_time(self.supervisor)
         for payload in fired:
+            asks = payload["hook_event_name"] == "PermissionRequest" and self.supervisor
+            if asks and self.supervisor and self.asks.random() < self.waits:
+                self.lines.ask(self.supervisor, payload)  # its shim found who holds its line
+                continue
             if self.faulty and self.random.random() < 0.2:
                 continue
             late = self.random.uniform(0, 20) if self.faulty and self.random.random() < 0.2 else 0
             copies = 2 if self.faulty and self.random.random() < 0.1 else 1
-            self.hooks.extend([(now + late, payload)] * copies)
-        due = [p for at, p in self.hooks if at <= now]
+            self.hooks.extend([(now + late, late, payload)] * copies)
+        due = [h for h in self.hooks if h[0] <= now]
         self.hooks = [h for h in self.hooks if h[0] > now]
         if self.supervisor is not None:
-            for payload in due:
-                self.supervisor.observe(HookFired(payload=payload))
+            for at, late, payload in due:
+                self.supervisor.observe(HookFired(payload=payload, age=late + now - at))
 
     def _announce(self, text: str) -> None:
         outage = self.agent.outage

@@ -37,6 +37,9 @@ EVENTS = (
 )
 #: Seconds after which Claude Code gives up on a hook; the shim takes a hundredth of a second.
 TIMEOUT = 5
+#: The one that may answer, and is waited for; its dialog is open meanwhile. The shim and who
+#: listens to it give up long before.
+ASKS, ASKS_TIMEOUT = "PermissionRequest", 90
 _OPTION = "--settings"
 
 
@@ -98,13 +101,17 @@ def _merged(theirs: dict[str, Any], kit: Kit) -> dict[str, Any]:
     ours = {"type": "command", "command": kit.command(), "timeout": TIMEOUT, "async": True}
     if kit.url:
         ours = {"type": "http", "url": kit.url, "timeout": TIMEOUT}
+    asks = {**ours, "timeout": ASKS_TIMEOUT}
+    if not kit.url:
+        asks = {"type": "command", "command": kit.command("ask"), "timeout": ASKS_TIMEOUT}
     for event in EVENTS:
         before = hooks.get(event)
-        hooks[event] = [*(before if isinstance(before, list) else ()), {"hooks": [ours]}]
+        entry = {"hooks": [asks if event == ASKS else ours]}
+        hooks[event] = [*(before if isinstance(before, list) else ()), entry]
     if kit.brief:
         told = {"type": "command", "command": kit.command("brief", _brief_path(kit))}
-        entry = {"matcher": "startup", "hooks": [{**told, "timeout": TIMEOUT}]}
-        hooks["SessionStart"] = [*hooks["SessionStart"], entry]
+        brief = {"matcher": "startup", "hooks": [{**told, "timeout": TIMEOUT}]}
+        hooks["SessionStart"] = [*hooks["SessionStart"], brief]
     line = _user_line(theirs, kit)
     command = line.get("command")
     words = ("statusline", command) if isinstance(command, str) and command else ("statusline",)

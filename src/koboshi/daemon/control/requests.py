@@ -46,6 +46,14 @@ class ModeArgs(msgspec.Struct, forbid_unknown_fields=True):
     mode: str
 
 
+class AnswerArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`answer`."""
+
+    id: str
+    text: str
+    wait: float = 0.0
+
+
 class OrderArgs(msgspec.Struct, forbid_unknown_fields=True):
     """`order`."""
 

@@ -29,10 +29,10 @@ from koboshi.store.paths import check_name
 from koboshi.store.redaction import redact, secret_values
 from koboshi.store.roster import Entry
 
-from . import report
+from . import asking, report
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
 from .following import brief, raise_failed_start, runs, seen_ended, trouble, watched
-from .requests import ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
+from .requests import AnswerArgs, ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
 
 if TYPE_CHECKING:
     from koboshi.core.engine import World
@@ -77,6 +77,8 @@ class Verbs:
             "attach": self.attach,
             "detach": self.detach,
             "screen": self.screen,
+            "questions": self.questions,
+            "answer": self.answer,
             "leave": self.leave,
         }
 
@@ -129,12 +131,36 @@ class Verbs:
         ward = self._house.ward(_as(NameArgs, args).name)
         seen = await ward.host.look(await self._place(ward))
         facts: dict[str, Any] = msgspec.to_builtins(seen)
+        for key in ("text", "ansi", "title"):
+            facts[key] = self._masked(ward, facts[key] or "", seen.cols)
+        return {**facts, "type": ward.entry.agent_type}
+
+    def _masked(self, ward: Ward, text: str, cols: int) -> str:
         environment = self._house.roster.environment(ward.entry.agent) or {}
         secrets = secret_values({**os.environ, **environment})
         names = (getpass.getuser(), socket.gethostname(), Path.home().name)
-        for key in ("text", "ansi", "title"):
-            facts[key] = redact(facts[key] or "", secrets=secrets, names=names, cols=seen.cols)
-        return {**facts, "type": ward.entry.agent_type}
+        return redact(text, secrets=secrets, names=names, cols=cols)
+
+    async def questions(self, args: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: ARG002
+        """What waits for a person, oldest first, with what each agent shows of it."""
+        found = []
+        for ward in list(self._house.wards.values()):
+            supervisor = ward.supervisor
+            if supervisor is None:
+                continue
+            view, now = supervisor.world.view, supervisor.runtime.now()
+            for question in asking.open_in(view):
+                line = supervisor.hands.held(question.ticket) if question.ticket else None
+                rows = asking.shown_by_hook(line.payload) if line else await self._rows(ward)
+                shown = self._masked(ward, "\n".join(rows), 0).split("\n") if rows else []
+                found.append({**asking.facts_of(view, question, now), "shown": shown})
+        return sorted(found, key=lambda each: float(each["since"]))
+
+    async def _rows(self, ward: Ward) -> list[str]:
+        with contextlib.suppress(KoboshiError):
+            seen = await ward.host.look(await self._place(ward))
+            return [row.rstrip() for row in seen.text.rstrip().split("\n")][-asking.ROWS :]
+        return []
 
     # -- taking on and letting go --------------------------------------------------------------
 
@@ -234,6 +260,13 @@ class Verbs:
 
         order = OrderGiven(order=Order.SEND, by="person", text=asked.text, at_once=asked.at_once)
         return await watched(ward, order, sent, asked.wait)
+
+    async def answer(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Have a question answered; what came of it, or that it is too late."""
+        asked = _as(AnswerArgs, args)
+        name, number = asking.parsed(asked.id)
+        ward, world = await self._up(name)
+        return await asking.answered(ward, world, number, asked.text, asked.wait)
 
     async def stop(self, args: dict[str, Any]) -> dict[str, Any]:
         """End an agent and all it started."""

@@ -1,0 +1,319 @@
+"""Questions: judged, then answered, each once; by the hook that waits with one, or by keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from koboshi.core.actions import Answer, Escalate, Judge, Mode, Send
+from koboshi.core.engine import Decision
+from koboshi.core.events import (
+    Ending,
+    HookOver,
+    HookRead,
+    Order,
+    OrderGiven,
+    Stance,
+    SupervisorStarted,
+    Ticked,
+)
+from koboshi.core.gate import Word
+from koboshi.core.readings import Meaning, Status
+from koboshi.core.settings import Settings
+from koboshi.rules.questions import HOOK_WAIT
+from tests.core.worlds import Driver, admitted, asking, blank, permission, reading, words
+
+AUTO = Settings(mode=Mode.AUTO)
+HOOK = HookRead(
+    word="PermissionRequest", status=Status.ASKING, session="s1", prompt=permission(), ticket="t1"
+)
+RAN = HookRead(word="PostToolUse", status=Status.WORKING, session="s1", prompt=permission())
+
+
+def running(settings: Settings = AUTO) -> Driver:
+    """A run that works."""
+    driver = Driver(blank(settings))
+    driver.start()
+    driver.see(reading(Status.WORKING))
+    return driver
+
+
+def asked(settings: Settings = AUTO, stance: Stance = Stance.ALLOW) -> tuple[Driver, Answer]:
+    """A question on the screen, judged, and the answer that was decided."""
+    driver = running(settings)
+    driver.see(asking())
+    driver.see_same()
+    [answer] = answers(driver.judge(stance, "why"))
+    return driver, answer
+
+
+def answers(decisions: tuple[Decision, ...] | list[Decision]) -> list[Answer]:
+    """The answers that go to a performer."""
+    return [action for action in admitted(decisions) if isinstance(action, Answer)]
+
+
+def escalations(driver: Driver) -> list[Escalate]:
+    """What people were told."""
+    return [action for action in admitted(driver.decided) if isinstance(action, Escalate)]
+
+
+def test_a_thousand_looks_at_one_dialog_give_one_answer() -> None:
+    """However often it is looked at, before and after the key."""
+    driver, answer = asked()
+    for _ in range(500):
+        driver.see_same(after=0.2)
+    driver.finish(answer, Ending.FAILED, "the question is still there after the key")
+    for _ in range(500):
+        driver.see_same(after=0.2)
+
+    assert answers(driver.decided) == [answer]
+    assert len([a for a in admitted(driver.decided) if isinstance(a, Judge)]) == 1
+    assert len(escalations(driver)) == 1
+
+
+def test_the_same_words_after_an_answer_are_another_question() -> None:
+    """Judged anew, and answered anew."""
+    driver, first = asked()
+    driver.finish(first)
+    driver.see(asking(), after=AUTO.answer_cooldown)
+    driver.see_same()
+    [second] = answers(driver.judge(Stance.ALLOW))
+
+    assert (first.key, second.key) == ("1.question1", "1.question2")
+
+
+def test_an_answer_by_keys_waits_for_the_cooldown() -> None:
+    """What shows in the first seconds may be the old frame."""
+    driver, first = asked()
+    driver.finish(first)
+    driver.see(asking())
+    driver.see_same()
+
+    assert words(driver.judge(Stance.ALLOW)) == [("1.question2", Word.COOLING)]
+
+
+def test_a_mode_that_does_not_answer_says_what_it_would_have() -> None:
+    """And a person is told."""
+    driver = running(Settings(mode=Mode.KEEP))
+    driver.see(asking())
+    driver.see_same()
+    decided = driver.judge(Stance.ALLOW)
+
+    assert ("1.question1", Word.WOULD) in words(decided)
+    assert len(escalations(driver)) == 1
+
+
+def test_what_a_hook_waits_with_is_judged_and_answered_at_once() -> None:
+    """No look is needed; the answer names the hook."""
+    driver = running()
+    judging = driver.tell(HOOK)
+    [answer] = answers(driver.judge(Stance.ALLOW))
+
+    assert words(judging) == [("1.question1.hook.judge", Word.ADMITTED)]
+    assert (answer.ticket, answer.choice) == ("t1", Meaning.ONCE)
+
+
+def test_a_second_hook_needs_no_cooldown() -> None:
+    """An answer through a hook goes to one question and no other."""
+    driver = running()
+    driver.tell(HOOK)
+    [first] = answers(driver.judge(Stance.ALLOW))
+    driver.finish(first)
+    driver.tell(replace(HOOK, ticket="t2"), after=0.1)
+
+    [second] = answers(driver.judge(Stance.ALLOW))
+
+    assert (second.key, second.ticket) == ("1.question2", "t2")
+
+
+def test_no_key_while_a_hook_waits() -> None:
+    """The dialog is drawn while the hook decides: the screen holds still."""
+    driver = running()
+    driver.tell(HOOK)
+    driver.judge(Stance.ASK)
+    driver.see(asking())
+    for _ in range(10):
+        driver.see_same()
+
+    assert answers(driver.decided) == []
+    assert [told.about for told in escalations(driver)] == ["1.question1"]
+
+
+def test_a_dialog_waits_for_the_hook_of_an_agent_that_has_hooks() -> None:
+    """A key would come before its answer; but not for ever."""
+    driver = running()
+    driver.tell(HookRead(word="PreToolUse", status=Status.WORKING, session="s1"))
+    driver.see(asking(), after=0.1)
+    early = driver.see_same(after=0.5)
+    late = driver.see_same(after=HOOK_WAIT)
+
+    assert admitted(early) == []
+    assert [action.kind for action in admitted(late)] == ["judge"]
+
+
+def test_a_hook_that_waits_no_longer_leaves_its_dialog() -> None:
+    """The same question: told once, and under its number; judged again by what the screen shows."""
+    driver = running()
+    driver.tell(HOOK)
+    driver.judge(Stance.ASK)
+    driver.see(asking())
+    decided = driver.tell(HookOver(ticket="t1", why="too late"), after=5.0)
+    again = driver.judge(Stance.ASK)
+
+    assert words(decided) == [("1.question1.judge", Word.ADMITTED)]
+    assert words(again) == []
+    assert len(escalations(driver)) == 1
+
+
+def test_a_hook_that_took_no_answer_leaves_it_to_the_keys() -> None:
+    """Nothing was pressed, so it may be decided again."""
+    driver = running()
+    driver.tell(HOOK)
+    [answer] = answers(driver.judge(Stance.ALLOW))
+    driver.finish(answer, Ending.SKIPPED, "the hook did not take the answer")
+    driver.see(asking())
+    driver.see_same(after=HOOK_WAIT)
+    [keys] = answers(driver.judge(Stance.ALLOW))
+
+    assert (keys.ticket, driver.view.held) == ("", ())
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        RAN,
+        HookRead(word="Stop", status=Status.IDLE, session="s1"),
+        HookRead(word="UserPromptSubmit", status=Status.WORKING, session="s1"),
+        SupervisorStarted(),
+    ],
+    ids=lambda fact: getattr(fact, "word", "supervisor"),
+)
+def test_what_ends_the_wait_of_a_hook(fact: HookRead | SupervisorStarted) -> None:
+    """A person answered, the turn is over, or whoever held the line is dead."""
+    driver = running()
+    driver.tell(HOOK)
+    driver.tell(fact)
+
+    assert driver.view.held == ()
+
+
+def test_what_another_call_did_ends_nothing() -> None:
+    """Two calls may be open at once."""
+    driver = running()
+    driver.tell(HOOK)
+    driver.tell(replace(RAN, prompt=permission("git status")))
+    driver.tell(replace(HOOK, ticket="t2", session="other"))
+
+    assert [question.ticket for question in driver.view.held] == ["t1"]
+
+
+def test_a_refusal_by_keys_is_followed_by_its_reason() -> None:
+    """Once, at the prompt; through a hook the model reads it at once."""
+    driver, no = asked(stance=Stance.DENY)
+    assert no.choice is Meaning.NO
+    driver.finish(no)
+    driver.see(reading(Status.IDLE))
+    [told] = [a for a in admitted(driver.decided) if isinstance(a, Send)]
+    driver.finish(told)
+    driver.see(reading(Status.WORKING), after=60.0)
+    driver.see(reading(Status.IDLE), after=60.0)
+
+    assert "why" in told.text
+    assert [a for a in admitted(driver.decided) if isinstance(a, Send)] == [told]
+
+
+def test_refusals_in_a_row_are_counted_until_something_is_allowed() -> None:
+    """An agent that only asks for what is forbidden is a person's."""
+    driver = running(replace(AUTO, denies_max=2))
+    for nth in range(3):
+        driver.tell(replace(HOOK, ticket=f"t{nth}"))
+        for no in answers(driver.judge(Stance.DENY)):
+            driver.finish(no)
+
+    assert driver.view.tally.denied == 2
+    assert [told.about for told in escalations(driver)] == ["1.question3"]
+
+    driver.tell(OrderGiven(order=Order.ACKNOWLEDGE, by="person"))
+    driver.tell(Ticked())
+    assert len(answers(driver.decided)) == 3
+
+
+def ordered(text: str, question: str = "1.1") -> OrderGiven:
+    """A person's answer."""
+    return OrderGiven(order=Order.ANSWER, by="person", text=text, question=question)
+
+
+def test_a_persons_answer_passes_the_mode() -> None:
+    """They said so."""
+    driver = running(Settings(mode=Mode.OBSERVE))
+    driver.see(asking())
+    driver.see_same()
+    driver.judge(Stance.ASK)
+    [answer] = answers(driver.tell(ordered("always")))
+
+    assert (answer.key, answer.choice) == ("1.question1.order1", Meaning.ALWAYS)
+
+
+def test_the_first_answer_wins() -> None:
+    """And an answer to another question answers nothing."""
+    driver = running(Settings(mode=Mode.KEEP))
+    driver.see(asking())
+    driver.see_same()
+    driver.judge(Stance.ASK)
+    other = answers(driver.tell(ordered("yes", "1.2")))
+    [first] = answers(driver.tell(ordered("yes")))
+    late = answers(driver.tell(ordered("no")))
+
+    assert (other, first.choice, late) == ([], Meaning.ONCE, [])
+
+
+def test_an_answer_that_failed_can_be_given_again() -> None:
+    """The person sees that the question is still there, and knows why."""
+    driver = running(Settings(mode=Mode.KEEP))
+    driver.see(asking())
+    driver.see_same()
+    driver.judge(Stance.ASK)
+    [first] = answers(driver.tell(ordered("yes")))
+    driver.finish(first, Ending.FAILED, "still there")
+    driver.see_same()
+    [second] = answers(driver.tell(ordered("no")))
+
+    assert (second.key, second.choice) == ("1.question1.order2", Meaning.NO)
+
+
+def test_a_persons_answer_goes_through_the_hook_that_waits() -> None:
+    """No key where none is needed."""
+    driver = running()
+    driver.tell(HOOK)
+    driver.judge(Stance.ASK)
+    [answer] = answers(driver.tell(ordered("yes")))
+
+    assert (answer.ticket, answer.order) == ("t1", 1)
+
+
+def test_nobody_answers_and_the_time_is_over() -> None:
+    """The safe default is a no, where the owner wants it."""
+    driver = running(replace(AUTO, ask_for=30.0, ask_then="deny"))
+    driver.see(asking())
+    driver.see_same()
+    driver.judge(Stance.ASK)
+    before = answers(driver.tell(Ticked(), after=20.0))
+    [no] = answers(driver.tell(Ticked(), after=20.0))
+
+    assert (before, no.choice) == ([], Meaning.NO)
+
+
+def test_a_mark_that_blinks_above_a_dialog_makes_no_other_question() -> None:
+    """A call that runs has one; told once, however often it is looked at."""
+    driver = running(Settings(mode=Mode.KEEP))
+    driver.see(asking(lines=("> go", "● lab - note (MCP)")))
+    driver.see_same()
+    driver.judge(Stance.ASK)
+    for _ in range(5):
+        driver.see(asking(lines=("> go", "  lab - note (MCP)")))
+        driver.see(asking(lines=("> go", "● lab - note (MCP)")))
+
+    assert driver.view.question is not None
+    assert driver.view.question.nth == 1
+    assert len(escalations(driver)) == 1

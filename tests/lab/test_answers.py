@@ -1,0 +1,299 @@
+"""Questions of the real CLIs, answered by policy or by a person: once each, and by one way only."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from koboshi.core.actions import Answer
+from tests.lab.conftest import Lodges
+from tests.lab.journals import record
+from tests.lab.lodges import Lodge
+from tests.lab.model.server import Model
+from tests.lab.model.turns import call, say
+from tests.lab.parts import CLAUDE, CODEX, Part
+from tests.lab.test_claude_questions import plan_file
+
+pytestmark = [pytest.mark.lab, pytest.mark.stage]
+
+#: Claude Code as koboshi equips it, and with its hooks switched off: then only keys are left.
+WAYS = {"hook": (), "keys": ("--settings", '{"disableAllHooks": true}'), "codex": ()}
+
+
+@pytest.fixture(params=("hook", "keys"))
+def way(request: pytest.FixtureRequest) -> str:
+    """By which way answers go."""
+    return str(request.param)
+
+
+@pytest.fixture(params=CLAUDE, ids=lambda part: part.version)
+def part(request: pytest.FixtureRequest) -> Part:
+    """Claude Code, in each version."""
+    chosen = request.param
+    assert isinstance(chosen, Part)
+    return chosen
+
+
+def lodged(lodges: Lodges, part: Part, way: str, *args: str, **settings: str) -> Lodge:
+    """A CLI in mode auto, at its prompt."""
+    wanted = {f"KOBOSHI_{name.upper()}": value for name, value in settings.items()}
+    lodge = lodges(part, {"KOBOSHI_MODE": "auto", **wanted}, args=(*WAYS[way], *args))
+    lodge.run()
+    return lodge
+
+
+def ways(lodge: Lodge) -> list[str]:
+    """By which way each answer went that was given."""
+    done = record(lodge.state, "a").done
+    return ["hook" if each.ticket else "keys" for each in done if isinstance(each, Answer)]
+
+
+def waiting(lodge: Lodge) -> dict[str, Any]:
+    """The one question that waits for a person."""
+    lodge.until_said('"id"', "questions", "--json")
+    [question] = json.loads(lodge.say("questions", "--json"))
+    return dict(question)
+
+
+def results(model: Model) -> list[str]:
+    """What the model was told of its calls."""
+    return [result.text for result in model.results]
+
+
+def test_an_allowed_command_is_answered_once(
+    lodges: Lodges, part: Part, way: str, model: Model
+) -> None:
+    """Nobody is there; the tool runs, and the model is told of it once."""
+    lodge = lodged(lodges, part, way, allow="touch made.txt", answer_cooldown="1s")
+    for turn in ("One.", "Two."):
+        model.expect(call("Bash", command="touch made.txt", description="Make"), say(turn))
+        lodge.say("send", "a", f"Make it {turn}")
+        lodge.until_heard("completed with no output")
+        lodge.until_status("a", "idle")
+
+    assert (lodge.home.cwd / "made.txt").exists()
+    assert len(results(model)) == 2
+    assert ways(lodge) == [way, way]
+
+
+def test_a_person_answers_from_anywhere(lodges: Lodges, part: Part, way: str, model: Model) -> None:
+    """The list names the command; the first answer wins, and a late one is told so."""
+    lodge = lodged(lodges, part, way)
+    model.expect(call("Bash", command="touch made.txt", description="Make"), say("Made."))
+    lodge.say("send", "a", "Make it.")
+    question = waiting(lodge)
+
+    assert (question["subject"], question["through"]) == ("touch made.txt", way)
+    assert any("touch made.txt" in row for row in question["shown"])
+
+    answered = lodge.say("answer", question["id"], "yes")
+    lodge.until_heard("completed with no output")
+    late = lodge.type("answer", question["id"], "no")
+
+    assert answered.startswith("a: answered")
+    assert late.returncode == 1
+    assert "not open any more: a person answered 'once' (done)" in late.stderr
+    assert len(results(model)) == 1
+    assert ways(lodge) == [way]
+
+
+POLICY = """
+mode = "auto"
+answer_cooldown = "1s"
+
+[answers]
+plan = "allow"
+trust = "allow"
+
+[[answers.rule]]
+do = "allow"
+command = ["touch made.txt", "git status"]
+
+[[answers.rule]]
+do = "deny"
+command = "touch other*"
+reason = "only made.txt is made here"
+
+[[answers.rule]]
+do = "allow"
+tool = ["Edit", "Write"]
+path = "inside"
+
+[[answers.rule]]
+do = "allow"
+tool = "WebFetch"
+domain = "127.0.0.1"
+
+[[answers.rule]]
+do = "allow"
+mcp = "lab/*"
+
+[[answers.question]]
+pattern = "which colour*"
+answer = "Blue"
+"""
+
+
+def ruled(lodges: Lodges, part: Part, way: str, *args: str, **room: Any) -> Lodge:  # noqa: ANN401
+    """A CLI whose owner has written a policy."""
+    lodge = lodges(part, args=(*WAYS[way], *args), **room)
+    config = lodge.home.path / ".config" / "koboshi"
+    config.mkdir(parents=True)
+    (config / "koboshi.toml").write_text(POLICY, encoding="utf-8")
+    return lodge
+
+
+def test_what_the_policy_says_is_answered(
+    lodges: Lodges, part: Part, way: str, model: Model
+) -> None:
+    """Bash, Write, Edit, WebFetch: each runs, once, and the model is told of it once."""
+    lodge = ruled(lodges, part, way)
+    lodge.run()
+    poem = lodge.home.cwd / "poem.txt"
+    calls = [
+        call("Bash", command="touch made.txt", description="Make"),
+        call("Write", file_path=str(poem), content="one\ntwo\n"),
+        call("Edit", file_path=str(poem), old_string="two", new_string="three"),
+        call("WebFetch", url="http://127.0.0.1:9/x", prompt="What does it say?"),
+    ]
+    model.expect(*calls, say("All done."))
+    lodge.say("send", "a", "Do it all.")
+    lodge.until("a", lambda known: len(results(model)) == 4 and known["status"] == "idle")
+
+    assert (lodge.home.cwd / "made.txt").exists()
+    assert poem.read_text(encoding="utf-8") == "one\nthree\n"
+    assert ways(lodge) == [way] * 4
+    assert len({result.id for result in model.results}) == 4
+
+
+def test_a_refusal_reaches_the_model_with_its_reason(
+    lodges: Lodges, part: Part, way: str, model: Model
+) -> None:
+    """Through the hook as the result of the call, by keys as the next message."""
+    lodge = ruled(lodges, part, way)
+    lodge.run()
+    model.expect(call("Bash", command="touch other.txt", description="Make"), say("I see."))
+    lodge.say("send", "a", "Make another.")
+    lodge.until_heard("only made.txt is made here")
+
+    assert not (lodge.home.cwd / "other.txt").exists()
+    assert ways(lodge) == [way]
+    assert lodge.heard("only made.txt is made here") == 1
+
+
+def test_the_agents_own_question_is_answered_by_its_pattern(
+    lodges: Lodges, part: Part, way: str, model: Model
+) -> None:
+    """By the words of the option, wherever it stands."""
+    lodge = ruled(lodges, part, way)
+    lodge.run()
+    model.expect(part.question, say("Blue it is."))
+    lodge.say("send", "a", "Ask me.")
+    lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
+
+    assert "Blue" in results(model)[0]
+    assert ways(lodge) == [way]
+
+
+def test_a_plan_is_approved(lodges: Lodges, part: Part, way: str, model: Model) -> None:
+    """By a policy that says so; what it asks next is asked all the same."""
+    lodge = ruled(lodges, part, way, "--permission-mode", "plan")
+    lodge.run()
+    model.expect(say("Thought about it."))
+    lodge.say("send", "a", "Think first.")
+    lodge.until_status("a", "idle")
+    plan = plan_file(model)
+    plan.parent.mkdir(parents=True, exist_ok=True)
+    plan.write_text("# Plan\n\n1. Yes, first this\n2. No, not that\n", encoding="utf-8")
+    model.expect(call("ExitPlanMode"), say("Off I go."))
+    lodge.say("send", "a", "Plan it.")
+    lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
+
+    assert "approved" in results(model)[0]
+    assert ways(lodge) == [way]
+
+
+def test_a_folder_is_trusted(lodges: Lodges, part: Part, model: Model) -> None:
+    """No hook tells of that: it goes by keys, to the option that means yes."""
+    lodge = ruled(lodges, part, "hook", trusted=False)
+    lodge.run()
+    model.expect(say("Here."))
+    lodge.say("send", "a", "Are you there?")
+    lodge.until_heard("Are you there?")
+
+    assert ways(lodge) == ["keys"]
+
+
+SERVER = Path(__file__).with_name("mcp_server.py")
+
+
+def with_server(lodge: Lodge, target: Path) -> Path:
+    """Name a tool server in that file; where it writes down what it was called with."""
+    calls = lodge.home.folder / "calls.txt"
+    command = {"command": sys.executable, "args": ["-I", str(SERVER), str(calls)]}
+    target.write_text(json.dumps({"mcpServers": {"lab": command}}), encoding="utf-8")
+    return calls
+
+
+def test_a_tool_of_a_server_is_allowed_by_name(
+    lodges: Lodges, part: Part, way: str, tmp_path: Path, model: Model
+) -> None:
+    """It is called once."""
+    config = tmp_path / "mcp.json"
+    lodge = ruled(lodges, part, way, "--mcp-config", str(config))
+    calls = with_server(lodge, config)
+    lodge.run()
+    model.expect(call("mcp__lab__note", word="hello"), say("Noted."))
+    lodge.say("send", "a", "Note it.")
+    lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
+
+    assert "noted hello" in results(model)[0]
+    assert calls.read_text(encoding="utf-8") == "hello\n"
+    assert ways(lodge) == [way]
+
+
+def test_a_server_of_the_project_is_approved(lodges: Lodges, part: Part) -> None:
+    """Where the policy trusts: a dialog that no hook tells of, by keys."""
+    lodge = ruled(lodges, part, "hook")
+    with_server(lodge, lodge.home.cwd / ".mcp.json")
+    lodge.run()
+    lodge.until("a", lambda known: known["status"] == "idle" and bool(ways(lodge)))
+
+    assert ways(lodge) == ["keys"]
+
+
+@pytest.mark.parametrize("part", [CODEX], ids=lambda part: part.key)
+def test_codex_is_answered_by_keys(lodges: Lodges, part: Part, model: Model) -> None:
+    """A command that is allowed, one that is refused and why, and the agent's own question."""
+    lodge = ruled(lodges, part, "codex")
+    lodge.run()
+    model.expect(part.shell("touch made.txt"), say("Made."))
+    lodge.say("send", "a", "Make it.")
+    lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
+    model.expect(part.shell("touch other.txt"), say("Never said."))
+    lodge.say("send", "a", "Make another.")
+    lodge.until_heard("only made.txt is made here")
+    lodge.until_status("a", "idle")
+
+    assert (lodge.home.cwd / "made.txt").exists()
+    assert not (lodge.home.cwd / "other.txt").exists()
+    assert ways(lodge) == ["keys", "keys"]
+    assert lodge.heard("only made.txt is made here") == 1
+
+
+def test_hooks_over_http_are_answered_there(lodges: Lodges, model: Model) -> None:
+    """The answer is what the post gets back."""
+    lodge = lodges(
+        CLAUDE[-1],
+        {"KOBOSHI_MODE": "auto", "KOBOSHI_ALLOW": "touch made.txt", "KOBOSHI_HOOKS": "http"},
+    )
+    lodge.run()
+    model.expect(call("Bash", command="touch made.txt", description="Make"), say("Made."))
+    lodge.say("send", "a", "Make it.")
+    lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
+
+    assert ways(lodge) == ["hook"]
