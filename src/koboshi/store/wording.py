@@ -43,16 +43,19 @@ def event_words(body: on.Body) -> str:  # noqa: C901, PLR0912 - one line per kin
             words = f" {body.text!r}" if body.text else ""
             return f"{body.by or 'a person'} said: {body.order.value}{words}"
         case on.ActionFinished():
-            ending = f"{body.outcome.ending.value}{_why(body.outcome.why)}"
-            if body.outcome.advice is not None:
-                return f"{action_words(body.action)} – {_advice_words(body.outcome.advice)}"
-            return f"{action_words(body.action)} – {ending}"
+            return f"{action_words(body.action)} – {_outcome_words(body.outcome)}"
         case on.SupervisorStarted():
             doubts = f"; in doubt: {', '.join(body.doubts)}" if body.doubts else ""
             return f"a supervisor took over{doubts}"
         case on.Ticked():
             return "time passed"
     assert_never(body)
+
+
+def _outcome_words(outcome: on.Outcome) -> str:
+    if outcome.advice is not None:
+        return _advice_words(outcome.advice)
+    return f"{outcome.ending.value}{_why(outcome.why)}"
 
 
 def _advice_words(advice: on.Advice) -> str:

@@ -80,9 +80,8 @@ class Night:
         self.back_at = 0.0
         self.calls: list[tuple[float, str]] = []
         self.hooks: list[tuple[float, float, dict[str, object]]] = []  #: due, how late, what
-        self.lives = 0
+        self.lives = self.ticked = 0  #: supervisors, and boxes in the tasks file
         self.draft_until = -1.0
-        self.ticked = 0  #: boxes in the tasks file
         self.ended_at = float("inf")  #: when a finished agent was first seen to have ended
         self.still = 1  #: looks' worth of time until the next look
         self.was_still: tuple[object, ...] = ()
