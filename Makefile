@@ -5,6 +5,7 @@ SHELL := /bin/sh
 .NOTPARALLEL:
 
 SEEDS ?= 2000
+CASES ?= 1000000
 LANE ?= tmux or browser or (lab and not stage)
 WORKERS ?= auto
 # Real CLIs wait more than they compute: one more than there are cores.
@@ -79,6 +80,10 @@ ifdef SEED
 else
 	$(BIN)/python -m koboshi.testing.simulate --seeds $(SEEDS)
 endif
+
+.PHONY: fuzz
+fuzz: $(DEV) ## hostile screens and hook payloads, a million; CASES=20000 for fewer
+	$(BIN)/python -m tests.fuzz --cases $(CASES)
 
 .PHONY: bench
 bench: $(DEV) ## measure; prints a table, writes JSON
