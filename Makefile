@@ -5,7 +5,7 @@ SHELL := /bin/sh
 .NOTPARALLEL:
 
 SEEDS ?= 2000
-COUNT ?= 1000000
+CASES ?= 1000000
 LANE ?= tmux or browser or (lab and not stage)
 WORKERS ?= auto
 # Real CLIs wait more than they compute: one more than there are cores.
@@ -81,13 +81,14 @@ else
 	$(BIN)/python -m koboshi.testing.simulate --seeds $(SEEDS)
 endif
 
+.PHONY: fuzz
+fuzz: $(DEV) ## hostile screens, payloads and commands, a million of each; CASES=20000 for fewer
+	$(BIN)/python -m tests.fuzz --cases $(CASES)
+	$(BIN)/python -m tests.policy.fuzz --count $(CASES)
+
 .PHONY: bench
 bench: $(DEV) ## measure; prints a table, writes JSON
 	$(BIN)/python -m bench
-
-.PHONY: fuzz
-fuzz: $(DEV) ## a million random commands and hook payloads; COUNT=100000 for fewer
-	$(BIN)/python -m tests.policy.fuzz --count $(COUNT)
 
 .PHONY: soak
 soak: $(DEV) ## the full size of what `make test` samples; takes long

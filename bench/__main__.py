@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from .answers import measure_answers
 from .figures import Figure, Measure, NotMeasured
 from .journals import measure_journal
 from .passthrough import measure_passthrough
@@ -36,6 +37,7 @@ MEASUREMENTS: dict[str, Measure] = {
     "shim": measure_shim,
     "watching": measure_watching,
     "dialogs": measure_dialogs,
+    "answers": measure_answers,
     "passthrough": measure_passthrough,
 }
 QUICK = 0.2

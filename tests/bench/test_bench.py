@@ -49,13 +49,14 @@ KEYS = {
         for w in ("event", "decision")
         for k in ("known", "p50", "p95", "max")
     },
+    "answers": {f"{way}_{k}" for way in ("hook", "keys", "poll") for k in ("p50", "p95")},
     "passthrough": {
         f"{what}_{how}" for what in ("echo", "output") for how in ("direct", "wrapped", "ratio")
     },
 }
 
 
-REAL = ("watching", "dialogs")  #: these need a tmux
+REAL = ("watching", "dialogs", "answers")  #: these need a tmux
 
 
 @pytest.mark.parametrize(

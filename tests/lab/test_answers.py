@@ -111,7 +111,7 @@ trust = "allow"
 
 [[answers.rule]]
 do = "allow"
-command = ["touch made.txt", "git status"]
+command = ["touch made*.txt", "git status"]
 
 [[answers.rule]]
 do = "deny"
@@ -242,13 +242,17 @@ def with_server(lodge: Lodge, target: Path) -> Path:
 def test_a_tool_of_a_server_is_allowed_by_name(
     lodges: Lodges, part: Part, way: str, tmp_path: Path, model: Model
 ) -> None:
-    """It is called once."""
+    """It is called once. 2.1.325 does not show the name of the tool: then a person is asked."""
     config = tmp_path / "mcp.json"
     lodge = ruled(lodges, part, way, "--mcp-config", str(config))
     calls = with_server(lodge, config)
     lodge.run()
     model.expect(call("mcp__lab__note", word="hello"), say("Noted."))
     lodge.say("send", "a", "Note it.")
+    if (part, way) == (CLAUDE[-1], "keys"):
+        question = waiting(lodge)
+        assert question["policy"]["rule"] == "incomplete"
+        lodge.say("answer", question["id"], "yes")
     lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
 
     assert "noted hello" in results(model)[0]

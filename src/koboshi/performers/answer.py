@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 #: Seconds for a dialog to close after its key.
 CLOSES = 5.0
+#: Seconds in which it mostly does, and between two looks meanwhile: the next dialog may have the
+#: same words, and then the moment between the two is all that tells them apart.
+SOON, BLINK = 1.0, 0.03
 #: Seconds for the selection to move.
 MOVES = 2.0
 #: Seconds that a dialog stands before it is answered. Claude Code draws its first one twice and
@@ -92,7 +95,7 @@ async def answer(action: Answer, hands: Hands) -> Outcome:
         lines = glance.reading.lines
         return _asked(glance, action) is None or ran_between(above, lines, prompt.subject)
 
-    gone = await hands.until(closed, CLOSES)
+    gone = await hands.until(closed, SOON, every=BLINK) or await hands.until(closed, CLOSES)
     if gone is None:
         return failed("the question is still there after the key")
     if _asked(gone, action) is not None:

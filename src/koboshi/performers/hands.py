@@ -188,7 +188,9 @@ class Hands:
         self.typed(strokes)  # before: whatever comes of it, they may have arrived
         await self.host.type(self.place, strokes)
 
-    async def until(self, shows: Callable[[Glance], bool], seconds: float) -> Glance | None:
+    async def until(
+        self, shows: Callable[[Glance], bool], seconds: float, *, every: float = POLL
+    ) -> Glance | None:
         """Look until it shows; None when it did not within that time."""
         deadline = self.now().at + seconds
         while True:
@@ -197,7 +199,7 @@ class Hands:
                 return glance
             if self.now().at >= deadline:
                 return None
-            await self.sleep(POLL)
+            await self.sleep(every)
 
 
 async def readable(hands: Hands) -> Glance | None:
