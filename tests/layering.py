@@ -22,6 +22,7 @@ RUNGS: tuple[tuple[str, ...], ...] = (
     ("rules", "adapters"),
     ("config",),
     ("hosts", "store"),
+    ("notices",),
     ("sources", "performers"),
     ("plugins",),
     ("daemon",),

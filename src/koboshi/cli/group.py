@@ -43,6 +43,7 @@ VERBS: dict[str, Verb] = {
         "ls": "List the agents and what each is doing.",
         "mcp": "Serve the tool restart_me to an agent.",
         "mode": "Say how much koboshi may do to an agent.",
+        "notify": "Try the channels that reach you; send a word on them.",
         "pause": "Keep looking at an agent, touch nothing.",
         "record": "Write an agent's screen into a folder, as a case for a test.",
         "reload": "Restart an agent and tell it why; agents call it themselves.",

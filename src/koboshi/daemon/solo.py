@@ -33,6 +33,7 @@ from koboshi.store.snapshots.aside import Retention, snapshot_for
 
 from .eyes import watch
 from .lock import agent_lock, session_lock
+from .noticing import acknowledged, bring
 from .recover import reopen, take_over
 from .runtime import AsyncioRuntime
 from .scribe.scribe import Scribe, papers
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
     from koboshi.core.observations import Observation
     from koboshi.hosts.base import Host
+    from koboshi.notices.desk import Desk
     from koboshi.store.history import Recovered
     from koboshi.store.journal import Journal
 
@@ -64,6 +66,7 @@ class Post:
     hooks: Path | None = None  #: a file the agent appends its hook payloads to
     versions: Versions | None = None  #: what is known of CLIs; None: what the disk says
     pen: Pen | None = None  #: writes the logs for people; None: there are none
+    desk: Desk | None = None  #: reaches people; None: only the log does
 
 
 def start_first(supervisor: Supervisor) -> None:
@@ -100,7 +103,7 @@ async def watch_over(
                 program=replace(post.program, gear=gear),
                 runtime=runtime,
                 announce=lambda text: announce(supervisor, text),
-                listen=scribe.before(listen),
+                listen=scribe.before(acknowledged(post.desk, listen)),
             )
 
         shelf, left = DiskShelf(folder), reborn.folder(post.program.cwd, _around(post))
@@ -184,6 +187,8 @@ async def _live(
     gear, url = ears
     senses = _Senses(post, supervisor, gear)
     supervisor.hands.transcript = senses.last_lines
+    if post.desk is not None:
+        supervisor.hands.notice = bring(post.desk, supervisor)
     around, state = _around(post), gear.state
     supervisor.hands.session_lock = session_lock
     supervisor.hands.session_users = lambda session: asyncio.to_thread(users_of, session, around)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from koboshi.hosts.base import Host
     from koboshi.store.roster import Entry
 
+    from .reach import Reach
     from .scribe.pen import Pen
     from .supervisor import Supervisor
     from .versions import Versions
@@ -53,6 +54,7 @@ class Ward:
         environment: dict[str, str] | None,
         pen: Pen | None = None,
         versions: Versions | None = None,
+        reach: Reach | None = None,
     ) -> None:
         self.entry = entry
         self.supervisor: Supervisor | None = None
@@ -60,7 +62,7 @@ class Ward:
         self._state = state
         self._host = host
         self._environment = environment
-        self._pen, self._versions = pen, versions
+        self._pen, self._versions, self._reach = pen, versions, reach
         self._orders: list[Body] = []
         self._listeners: set[asyncio.Queue[tuple[Event, World]]] = set()
         self._changed = asyncio.Event()
@@ -152,6 +154,7 @@ class Ward:
             settings=await settled(entry),
             pen=self._pen,
             versions=self._versions,
+            desk=self._reach.desk if self._reach else None,
         )
         await watch_over(
             post, self._host, enough=lambda _: False, begun=self._begun, listen=self._heard

@@ -42,7 +42,7 @@ async def _refresh(action: Refresh, hands: Hands) -> Outcome:
 async def _tell(action: Notify | Escalate, hands: Hands) -> Outcome:
     hands.touch(action.key)
     hands.announce(action.text)
-    return done("told")
+    return done(await hands.notice(action) or "told")
 
 
 async def _settle_safe(action: Action, hands: Hands) -> Outcome:  # noqa: ARG001

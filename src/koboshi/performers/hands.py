@@ -22,6 +22,7 @@ from koboshi.hosts.base import Key, Text
 
 if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
+    from koboshi.core.actions import Escalate, Notify
     from koboshi.core.events import Body, Moment
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Reading
@@ -94,6 +95,11 @@ async def no_snapshot(name: str) -> str:  # noqa: ARG001
     return ""
 
 
+async def no_notice(_: object) -> str:
+    """Where no channel reaches anybody."""
+    return ""
+
+
 async def nobody(_: object) -> tuple[str, ...]:
     """Where no processes are known but the agent's."""
     return ()
@@ -115,6 +121,8 @@ class Hands:
     scale: Callable[[float], float]  #: the host's monotonic time → ours
     view: Callable[[], View]  #: what is known now, for a second opinion
     place: Place | None = None
+    #: bring it to people, on the way when it returns; in words to whom
+    notice: Callable[[Notify | Escalate], Awaitable[str]] = no_notice
     snapshot: Callable[[str], Awaitable[str]] = (
         no_snapshot  #: keep uncommitted work; what came of it
     )

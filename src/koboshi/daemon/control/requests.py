@@ -51,3 +51,12 @@ class OrderArgs(msgspec.Struct, forbid_unknown_fields=True):
 
     name: str
     order: str
+
+
+class NoticeArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`notice`."""
+
+    text: str
+    severity: str = "P1"
+    asks: bool = False
+    agent: str = ""

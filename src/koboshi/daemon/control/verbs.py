@@ -30,6 +30,7 @@ from koboshi.store.redaction import redact, secret_values
 from koboshi.store.roster import Entry
 
 from . import report
+from .bringing import notice, notices
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
 from .following import brief, raise_failed_start, runs, seen_ended, trouble, watched
 from .requests import ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
@@ -71,6 +72,8 @@ class Verbs:
             "stop": self.stop,
             "reload": self.reload,
             "order": self.order,
+            "notice": lambda args: notice(self._house, args),
+            "notices": lambda args: notices(self._house, args),
             "mode": self.mode,
             "release": self.release,
             "remove": self.remove,

@@ -1,0 +1,87 @@
+"""What reaches beyond the agent: channels, and programs that are run. Only the owner's file may.
+
+A stranger's `koboshi.toml` that named a channel would send what agents print to that stranger, and
+one that named a program would run it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator
+
+from koboshi.core.events import Severity
+
+from .addresses import LONGEST, objection, scheme
+from .hours import Hours, hours
+from .kinds import Seconds, wrong
+
+
+def _address(value: object) -> str:
+    """Not shown where it is wrong, whatever it is: it may hold a secret."""
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST:
+        raise wrong("an address such as 'ntfys://${NTFY_TOPIC}'", came="that")
+    objected = objection(value.strip())
+    if objected:
+        raise wrong(objected, came=f"what is there ({scheme(value.strip())})")
+    return value.strip()
+
+
+def _severity(value: object) -> Severity:
+    word = value.strip().upper() if isinstance(value, str) else ""
+    if word not in Severity.__members__:
+        raise wrong("'P0', 'P1' or 'P2'", value)
+    return Severity[word]
+
+
+def _hours(value: object) -> Hours:
+    found = hours(value) if isinstance(value, str) else None
+    if found is None:
+        raise wrong("hours such as '22:00-07:00'", value)
+    return found
+
+
+Address = Annotated[str, PlainValidator(_address)]
+SeverityWord = Annotated[Severity, PlainValidator(_severity)]
+HoursOfDay = Annotated[Hours, PlainValidator(_hours)]
+OwnHours = Annotated[Hours | None, PlainValidator(_hours)]
+
+
+class _Table(BaseModel):
+    """A table that only the owner's file has."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Channel(_Table):
+    """A way to reach a person."""
+
+    url: Address = ""
+    """Where: any address of apprise (`ntfys://…`, `slack://…`, `mailtos://…`, `json://…`, `dbus://`,
+    `macosx://`), or `voicevox://127.0.0.1:50021?speaker=3`, which speaks (`&save=FOLDER` keeps the
+    WAV and plays nothing). `${NAME}` is a variable of the daemon's environment; what is secret in
+    an address has to come from there."""
+    severity: SeverityWord = Severity.P1
+    """The least severe that goes there; what asks a person to act goes everywhere."""
+    quiet: OwnHours = None
+    """Hours for this channel, in place of `notify.quiet`."""
+
+
+class Notify(_Table):
+    """Who is told, when, and how often."""
+
+    channels: dict[str, Channel] = Field(default_factory=dict)
+    """`[notify.channels.NAME]`: as many as there are."""
+    quiet: HoursOfDay = Hours()
+    """Hours of the day, such as `22:00-07:00`, in which only `wakes` goes out; the rest waits."""
+    wakes: SeverityWord = Severity.P0
+    """The least severe that goes out in quiet hours. To be asked is `P1`, and `P0` where koboshi
+    has given up on an agent."""
+    group: Seconds = 30.0
+    """The least time between two messages on one channel; what comes meanwhile is one message."""
+    repeat: Seconds = 900.0
+    """What a person is asked is repeated that often until `koboshi ack`; 0 is never."""
+
+
+#: Every table, by the name that it has in a file.
+TABLES: dict[str, type[BaseModel]] = {"notify": Notify, "notify.channels.NAME": Channel}

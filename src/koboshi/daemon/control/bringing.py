@@ -1,0 +1,49 @@
+"""What a person has brought to people: `notice`, and `notices` for what is on its way."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from koboshi.core.events import Severity
+from koboshi.errors import InputError
+from koboshi.notices.notice import Notice
+
+from .requests import NoticeArgs
+
+if TYPE_CHECKING:
+    from koboshi.daemon.house import House
+    from koboshi.notices.desk import Desk
+
+
+async def notice(house: House, args: dict[str, Any]) -> dict[str, Any]:
+    """Bring that to people."""
+    asked = msgspec.convert(args, type=NoticeArgs)
+    if not asked.text.strip():
+        raise InputError("expected a message, and it is empty")
+    if asked.severity not in Severity.__members__:
+        raise InputError(f"expected P0, P1 or P2, not {asked.severity!r}")
+    said = await _desk(house).take(
+        Notice(
+            key=f"person{time.time_ns()}",
+            agent=asked.agent,
+            text=asked.text,
+            severity=Severity[asked.severity],
+            utc=time.time(),
+            asks=asked.asks,
+        )
+    )
+    return {"said": said, **_desk(house).waiting()}
+
+
+async def notices(house: House, args: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    """What is on its way, and which channels do not work."""
+    return _desk(house).waiting()
+
+
+def _desk(house: House) -> Desk:
+    if house.reach is None:
+        raise InputError("the daemon has only begun", hint="try again in a moment")
+    return house.reach.desk

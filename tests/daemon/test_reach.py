@@ -1,0 +1,129 @@
+"""From an action to a person: through the desk, by the owner's file, until acknowledged."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from koboshi.core.actions import Escalate, Notify
+from koboshi.core.engine import happen
+from koboshi.core.events import Order, OrderGiven, Severity
+from koboshi.core.readings import Status
+from koboshi.daemon import reach as reaching
+from koboshi.daemon.noticing import acknowledged, notice_of, still_asked
+from koboshi.daemon.reach import Reach
+from koboshi.notices.desk import Desk
+from tests.core.worlds import Driver, blank, reading
+from tests.hosts.waiting import until
+from tests.notices.servers import Webhook
+from tests.performers.benches import Bench
+
+
+def config(folder: Path, *ports: int, more: str = "") -> None:
+    """The owner's file with a channel for each port."""
+    rows = [f'[notify.channels.c{n}]\nurl = "json://127.0.0.1:{p}/"' for n, p in enumerate(ports)]
+    (folder / "koboshi.toml").write_text("\n".join([*rows, more]), encoding="utf-8")
+
+
+def test_an_action_becomes_a_notice() -> None:
+    """To be asked is P1, P0 where koboshi gave up."""
+    told = notice_of(Notify(about="1.x", text="t", severity=Severity.P2), "api", 5.0)
+    asked = notice_of(Escalate(about="1.x", text="t"), "api", 5.0)
+    down = notice_of(Escalate(about="1.x", text="t", gives_up=True), "api", 5.0)
+
+    assert (told.key, told.severity, told.asks) == ("1.x.notify", Severity.P2, False)
+    assert (asked.key, asked.severity, asked.asks) == ("1.x.escalate", Severity.P1, True)
+    assert down.severity is Severity.P0
+
+
+def test_a_performer_says_to_whom_it_goes() -> None:
+    """And `told` where there are no channels: the log has it."""
+    bench = Bench()
+    action = Notify(about="1.x", text="it crashed", severity=Severity.P0)
+    assert bench.perform(action).why == "told"
+
+    async def notice(given: object) -> str:
+        assert given is other
+        return "on its way: phone"
+
+    other = replace(action, about="2.x")
+    bench.hands.notice = notice
+    assert bench.perform(other).why == "on its way: phone"
+    assert bench.announced == ["it crashed", "it crashed"]
+
+
+def test_a_file_that_changes_counts_and_a_bad_edit_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The channels stay as they were."""
+    monkeypatch.setattr(reaching, "LOOK", 0.01)
+    caplog.set_level(logging.WARNING)
+
+    async def go() -> None:
+        reach = Reach(tmp_path / "state", tmp_path, who=lambda _: None)
+        reach.open()
+        assert reach.desk.waiting()["channels"] == []
+        config(tmp_path, 1, 2)
+        await until(lambda: reach.desk.waiting()["channels"] == ["c0", "c1"])
+        config(tmp_path, 1, more='url2 = "slack://hunter2secret"')
+        os.utime(tmp_path / "koboshi.toml", (1, 1))
+        await until(lambda: "the channels stay as they were" in caplog.text)
+        assert reach.desk.waiting()["channels"] == ["c0", "c1"]
+        config(tmp_path, 1)
+        await until(lambda: reach.desk.waiting()["channels"] == ["c0"])
+        await reach.close()
+
+    asyncio.run(go())
+    assert "hunter2" not in caplog.text
+
+
+def test_what_threads_tell_is_told_in_the_loop(tmp_path: Path) -> None:
+    """Whoever writes it down need not be ready for threads."""
+    told: list[str] = []
+
+    async def go() -> None:
+        with Webhook().open() as hook:
+            config(tmp_path, hook.port)
+            reach = Reach(
+                tmp_path, tmp_path, who=lambda _: None, told=lambda _, text: told.append(text)
+            )
+            reach.open()
+            action = Notify(about="1.x", text="it crashed", severity=Severity.P0)
+            await reach.desk.take(notice_of(action, "api", time.time()))
+            await until(lambda: bool(told))
+            await reach.close()
+
+    asyncio.run(go())
+    assert told == ["c0: koboshi: api – P0 – sent"]
+
+
+def test_a_person_who_saw_to_it_is_asked_no_more(tmp_path: Path) -> None:
+    """By `koboshi ack`, or by starting or stopping the agent."""
+    settled: list[str] = []
+    desk = Desk(tmp_path)
+    desk.settle = settled.append  # type: ignore[method-assign, assignment]
+    heard: list[object] = []
+    listen = acknowledged(desk, lambda *all_: heard.append(all_))
+    driver = Driver(blank())
+    for order in (Order.PAUSE, Order.ACKNOWLEDGE, Order.STOP):
+        listen(happen(driver.world, OrderGiven(order=order), driver.now), (), driver.world)
+
+    assert settled == ["a1", "a1"]
+    assert len(heard) == 3
+
+
+def test_an_agent_that_is_well_and_asks_nothing_needs_nobody() -> None:
+    """One that is not well keeps asking, whatever its rules say now."""
+    driver = Driver(blank())
+    driver.start()
+    driver.see(reading(Status.FAILED))
+
+    assert still_asked(driver.world, driver.now, ("1.q.escalate",)) == ("1.q.escalate",)
+    driver.see(reading(Status.WORKING))
+    assert still_asked(driver.world, driver.now, ("1.q.escalate",)) == ()
