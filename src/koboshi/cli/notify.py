@@ -7,13 +7,35 @@ import click
 _EPILOG = """\b
 Examples:
   koboshi notify test
-  koboshi notify test phone
-  koboshi notify send "the build is red" --severity P0
-  koboshi notify ls --json
+  koboshi notify send "the build is red"
 
 \b
 Exit codes: 0 fine · 1 a channel did not work
 2 no channel of that name, or a mistake in the configuration · 4 the daemon cannot be reached
+"""
+_TEST = """\b
+Examples:
+  koboshi notify test
+  koboshi notify test phone
+
+\b
+Exit codes: 0 all work · 1 one does not · 2 no such channel, or a mistake in the configuration
+"""
+_SEND = """\b
+Examples:
+  koboshi notify send "the build is red" --severity P0
+  koboshi notify send "please look at the printer" --ask
+
+\b
+Exit codes: 0 fine · 2 an empty text · 4 the daemon cannot be reached
+"""
+_LS = """\b
+Examples:
+  koboshi notify ls
+  koboshi notify ls --json | jq .troubles
+
+\b
+Exit codes: 0 fine · 4 the daemon cannot be reached
 """
 
 
@@ -22,7 +44,7 @@ def notify() -> None:
     """Reach people: by the channels of [notify] in your own koboshi.toml."""
 
 
-@notify.command()
+@notify.command(epilog=_TEST)
 @click.argument("channel", required=False)
 def test(*, channel: str | None) -> None:
     """Send a word on every channel, or on CHANNEL, now; tell what came of it.
@@ -70,7 +92,7 @@ def _chosen(found: object, channel: str | None) -> dict[str, str]:
     return channels if channel is None else {channel: channels[channel]}
 
 
-@notify.command()
+@notify.command(epilog=_SEND)
 @click.argument("text")
 @click.option(
     "--severity", type=click.Choice(["P0", "P1", "P2"]), default="P1", help="How soon it matters."
@@ -87,7 +109,7 @@ def send(*, text: str, severity: str, ask: bool) -> None:
     say(plain(told["said"]) if told["said"] else "nobody is told: no channel takes that")
 
 
-@notify.command(name="ls")
+@notify.command(name="ls", epilog=_LS)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def ls(*, as_json: bool) -> None:
     """Show what is on its way, what people are asked, and channels that do not work."""
