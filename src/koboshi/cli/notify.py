@@ -11,7 +11,7 @@ Examples:
 
 \b
 Exit codes: 0 fine · 1 a channel did not work
-2 no channel of that name, or a mistake in the configuration · 4 the daemon cannot be reached
+2 no such channel, or a mistake in a file · 4 the daemon cannot be reached
 """
 _TEST = """\b
 Examples:
@@ -19,7 +19,8 @@ Examples:
   koboshi notify test phone
 
 \b
-Exit codes: 0 all work · 1 one does not · 2 no such channel, or a mistake in the configuration
+Exit codes: 0 all work · 1 one does not
+2 no such channel, or a mistake in a file
 """
 _SEND = """\b
 Examples:
