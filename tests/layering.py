@@ -22,7 +22,7 @@ RUNGS: tuple[tuple[str, ...], ...] = (
     ("rules", "adapters"),
     ("config",),
     ("hosts", "store"),
-    ("notices",),
+    ("notices", "incidents"),
     ("sources", "performers"),
     ("plugins",),
     ("daemon",),

@@ -31,6 +31,7 @@ VERBS: dict[str, Verb] = {
     for name, text in {
         "ack": "Say that you saw to it: budgets and escalations are forgiven.",
         "attach": "Show an agent's terminal in this one.",
+        "bundle": "Put all that tells of an agent into one file, without secrets.",
         "config": "Show what is set, and where it comes from; check a file.",
         "daemon": "Show, start, stop or restart koboshi's daemon.",
         "demo": "Live through one bad night in at most 90 seconds.",
@@ -45,6 +46,7 @@ VERBS: dict[str, Verb] = {
         "mode": "Say how much koboshi may do to an agent.",
         "notify": "Try the channels that reach you; send a word on them.",
         "pause": "Keep looking at an agent, touch nothing.",
+        "prompt": "Write a prompt that asks an agent to mend another's trouble.",
         "record": "Write an agent's screen into a folder, as a case for a test.",
         "reload": "Restart an agent and tell it why; agents call it themselves.",
         "release": "Look after an agent no more; it goes on.",

@@ -23,6 +23,7 @@ from koboshi.adapters.registry import names
 from .kinds import WRONG, brief
 from .lines import Key, Lines
 from .model import OUTSIDE, File, Values, known
+from .whole import unfinished
 
 #: Bytes of a file; a full one has 3,000.
 MOST_BYTES = 1 << 16
@@ -132,7 +133,11 @@ def parse(text: str, file: str, *, without: tuple[str, ...] = ()) -> Sheet:
                 wrong.append((*key[:-1], mistake.meant or key[-1]))
                 _leave_out(raw, key)
     mistakes += _unknown_types(file, lines, model)
-    mistakes += _nowhere(file, lines, model, wrong)
+    for key, expected, came in unfinished(model):
+        if key not in wrong:
+            line = lines.of(key)
+            told = Mistake(file=file, line=line, key=dotted(key), expected=expected, came=came)
+            mistakes.append(told)
     return Sheet(
         file=file,
         model=model,
@@ -205,16 +210,6 @@ def _unknown_types(file: str, lines: Lines, model: File) -> Iterator[Mistake]:
                 expected=f"one of {', '.join(types)}",
                 came=brief(name),
                 meant=close[0] if close else "",
-            )
-
-
-def _nowhere(file: str, lines: Lines, model: File, wrong: list[Key]) -> Iterator[Mistake]:
-    """Channels without an address, other than those whose address was wrong."""
-    for name, channel in model.notify.channels.items():
-        key = ("notify", "channels", name, "url")
-        if not channel.url and key not in wrong:
-            yield Mistake(
-                file=file, line=lines.of(key), key=dotted(key), expected="an address", came="none"
             )
 
 
