@@ -22,7 +22,7 @@ RUNGS: tuple[tuple[str, ...], ...] = (
     ("rules", "adapters"),
     ("config",),
     ("hosts", "store"),
-    ("notices", "incidents"),
+    ("notices", "incidents", "metrics"),
     ("sources", "performers"),
     ("plugins",),
     ("daemon",),

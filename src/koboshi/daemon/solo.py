@@ -34,7 +34,7 @@ from koboshi.store.snapshots.aside import Retention, snapshot_for
 from .aftermath import Aftermath
 from .eyes import watch
 from .lock import agent_lock, session_lock
-from .noticing import acknowledged, bring
+from .noticing import bring
 from .recover import reopen, take_over
 from .runtime import AsyncioRuntime
 from .scribe.scribe import Scribe, papers
@@ -104,7 +104,7 @@ async def watch_over(
                 program=replace(post.program, gear=gear),
                 runtime=runtime,
                 announce=lambda text: announce(supervisor, text),
-                listen=scribe.before(acknowledged(post.reach.desk if post.reach else None, listen)),
+                listen=scribe.before(post.reach.before(listen) if post.reach else listen),
             )
 
         shelf, left = DiskShelf(folder), reborn.folder(post.program.cwd, around(post))

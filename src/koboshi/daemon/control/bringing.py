@@ -44,6 +44,14 @@ async def notices(house: House, args: dict[str, Any]) -> dict[str, Any]:  # noqa
     return _desk(house).waiting()
 
 
+async def metrics(house: House, args: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+    """All figures, as Prometheus wants them and as plain values."""
+    if house.reach is None:
+        return {"text": "", "agents": {}}
+    figures = {each.agent: each.image() for each in house.reach.books.figures()}
+    return {"text": house.reach.exposition(), "agents": figures}
+
+
 async def bundle(house: House, args: dict[str, Any]) -> dict[str, Any]:
     """Everything about an agent in one file, now."""
     asked = msgspec.convert(args, type=AboutArgs)
