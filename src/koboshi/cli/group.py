@@ -43,7 +43,7 @@ VERBS: dict[str, Verb] = {
         "inspect": "Say what a screen shows.",
         "ls": "List the agents and what each is doing.",
         "mcp": "Serve the tool restart_me to an agent.",
-        "metrics": "Count what happened: events, actions, restarts, time in each status.",
+        "metrics": "Count what happened: restarts, actions, time in each status.",
         "mode": "Say how much koboshi may do to an agent.",
         "notify": "Try the channels that reach you; send a word on them.",
         "pause": "Keep looking at an agent, touch nothing.",
