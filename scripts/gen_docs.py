@@ -42,6 +42,7 @@ EXIT_CODES = """\
 | 2 | what was given cannot be used: a word, a file, a name, an id |
 | 3 | the journal cannot be used: damaged, or written by a newer koboshi |
 | 4 | the surroundings failed: no terminal, disk full, permission denied |
+| 5 | not yet: `check` of a task that still runs |
 | 130 | ended by Ctrl-C |
 
 A reader that goes away (`| head`) ends a command quietly with 0.

@@ -19,7 +19,8 @@ PACKAGE = "koboshi"
 RUNGS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("core",),
-    ("rules", "adapters"),
+    ("plans",),
+    ("rules", "adapters", "policy"),
     ("config",),
     ("hosts", "store"),
     ("notices", "incidents", "metrics"),
@@ -49,7 +50,7 @@ ALONE = frozenset({"scripted"})
 FACADE_USERS = frozenset({"testing", "cli", "web", "fleet", "__main__"})
 FACADE_AVOIDS = frozenset({"cli", "web"})
 
-PURE = frozenset({"core", "rules"})
+PURE = frozenset({"core", "plans", "rules"})
 STDLIB_ONLY = PURE | {"_hook"}
 # Standard modules that pure code may not import. `datetime` holds values; its clocks are below.
 IMPURE_KINDS = {

@@ -24,7 +24,7 @@ def ours() -> Tree:
 
 
 def test_imports_point_one_way(ours: Tree) -> None:
-    """`core ← rules, adapters ← config ← … ← cli, web, fleet`."""
+    """`core ← plans ← rules, adapters ← config ← … ← cli, web, fleet`."""
     assert wrong_imports(ours) == []
 
 

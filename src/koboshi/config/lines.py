@@ -8,7 +8,7 @@ Key = tuple[str, ...]
 
 _PART = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)"""
 _PATH = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
-_HEADER = re.compile(rf"[ \t]*\[\[?[ \t]*({_PATH})[ \t]*\]")
+_HEADER = re.compile(rf"[ \t]*(\[\[?)[ \t]*({_PATH})[ \t]*\]")
 _ENTRY = re.compile(rf"[ \t]*({_PATH})[ \t]*=")
 _QUOTES = ('"""', "'''")
 
@@ -18,12 +18,13 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self._lines: dict[Key, int] = {}
+        self._counts: dict[Key, int] = {}
         table: Key = ()
         inside = ""  # the quotes of a text over many lines, whose rows are no keys
         for number, row in enumerate(text.split("\n"), 1):
             if not inside:
                 if header := _HEADER.match(row):
-                    table = _parts(header[1])
+                    table = self._table(_parts(header[2]), many=header[1] == "[[")
                     self._lines.setdefault(table, number)
                 elif entry := _ENTRY.match(row):
                     self._lines.setdefault(table + _parts(entry[1]), number)
@@ -31,6 +32,13 @@ class Lines:
                 if row.count(quotes) % 2:
                     inside = "" if inside else quotes
                     break
+
+    def _table(self, table: Key, *, many: bool) -> Key:
+        """The n-th `[[table]]` is `table.n`, as the parser's errors call it."""
+        if not many:
+            return table
+        number = self._counts[table] = self._counts.get(table, -1) + 1
+        return (*table, str(number))
 
     def of(self, key: Key) -> int | None:
         """The line of that key, else of the table or list it stands in."""

@@ -12,7 +12,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from koboshi.adapters.registry import names
 
+from .answers import TABLE, Answers, Fault, read_answers
 from .kinds import WRONG, brief
 from .lines import Key, Lines
 from .model import OUTSIDE, File, Values, known
@@ -75,6 +76,7 @@ class Sheet:
     wrong: tuple[Key, ...] = ()  #: the keys that were left out, under the names that were meant
     broken: bool = False  #: nothing of it could be read
     refused: tuple[str, ...] = ()  #: tables that were not even looked at
+    answers: Answers = field(default_factory=Answers)
 
     def layers(self, agent: str, agent_type: str) -> Iterator[Layer]:
         """What concerns that agent: for all, for its type, for itself."""
@@ -121,6 +123,8 @@ def parse(text: str, file: str, *, without: tuple[str, ...] = ()) -> Sheet:
     lines, mistakes, wrong = Lines(text), list[Mistake](), list[Key]()
     refused = tuple(name for name in without if raw.pop(name, None) is not None)
     model = File()
+    answers = read_answers(raw.pop(TABLE)) if TABLE in raw else Answers()
+    mistakes += [_fault(file, lines, each) for each in answers.faults]
     for _ in range(3):  # twice: all mistakes are reported at once
         try:
             model = File.model_validate(raw)
@@ -145,6 +149,7 @@ def parse(text: str, file: str, *, without: tuple[str, ...] = ()) -> Sheet:
         mistakes=_few(mistakes),
         wrong=tuple(wrong),
         refused=refused,
+        answers=answers,
     )
 
 
@@ -182,6 +187,17 @@ def _mistake(file: str, lines: Lines, key: Key, error: Any, *, told: bool) -> Mi
         meant = close[0] if close else ""
     line = lines.of(key)
     return Mistake(file=file, line=line, key=dotted(key), expected=expected, came=came, meant=meant)
+
+
+def _fault(file: str, lines: Lines, fault: Fault) -> Mistake:
+    return Mistake(
+        file=file,
+        line=lines.of(fault.key),
+        key=dotted(fault.key),
+        expected=fault.expected,
+        came=fault.came,
+        meant=fault.meant,
+    )
 
 
 def dotted(key: Key) -> str:
