@@ -50,9 +50,15 @@ class Scene:
         self.folder.mkdir(parents=True)
         env = {"MY_SERVICE_TOKEN": "known-value-of-the-environment"}
         program = Program(argv=("scripted",), cwd=str(self.repo.top), env=env)
-        post = Post(agent="sim", agent_type="scripted", program=program, state=tmp_path / "state")
-        reach = FakeReach(Owned(file=File.model_validate(table)))
-        self.aftermath = Aftermath(post, cast("Any", reach), self.supervisor)
+        reach = cast("Any", FakeReach(Owned(file=File.model_validate(table))))
+        post = Post(
+            agent="sim",
+            agent_type="scripted",
+            program=program,
+            state=tmp_path / "state",
+            reach=reach,
+        )
+        self.aftermath = Aftermath(post, reach, self.supervisor)
         self.aftermath.attend()
 
     def perform(self, action: Action) -> Outcome:
@@ -97,7 +103,7 @@ def test_a_bundle_holds_what_tells_of_it(make: Make) -> None:
     assert "run 1 started (first)" in found["chain.txt"]
     assert "start run 1 (first) – admitted" in found["chain.txt"]
     assert "## branch\nmain" in found["git.txt"]
-    assert json.loads(found["config.json"])["idle_after"] == 20.0
+    assert json.loads(found["config.json"])["agent"]["idle_after"] == 20.0
     assert scene.supervisor.world.view.context.agent in found["incident.json"]
 
 
@@ -185,6 +191,28 @@ def test_a_command_that_fails_is_seen(
 
     assert outcome.ending is ending
     assert why in outcome.why
+
+
+def test_a_program_gets_no_secrets_and_whole_json(make: Make, tmp_path: Path) -> None:
+    """Masked value by value: a quote behind a secret stays a quote."""
+    got = tmp_path / "got"
+    scene = make({"commands": {"page": {"shell": f"cat > {got}"}}})
+    planted = "\n".join(f'"{text}"' for _, text in CORPUS.values()) + '\ntoken=abcdefgh\\"'
+    scene.perform(Command(about="1.x", name="page", text=planted))
+    said = got.read_text()
+
+    assert json.loads(said)["details"]["action"]["name"] == "page"
+    assert [kind for kind, (secret, _) in CORPUS.items() if secret in said] == []
+
+
+def test_a_channel_is_in_a_bundle_without_its_address(make: Make) -> None:
+    """Its name, its kind, what goes there."""
+    channels = {"hook": {"url": "json://127.0.0.1/some-path"}}
+    scene = make({"notify": {"channels": channels}, "actions": {"start": {"shell": "true"}}})
+    owner = json.loads(unpacked(Path(scene.perform(BUNDLE).why))["config.json"])["owner"]
+
+    assert owner["channels"] == {"hook": {"url": "json://…", "severity": "P1"}}
+    assert owner["actions"] == {"start": "after"}
 
 
 def test_a_command_that_nobody_configured_fails(make: Make) -> None:

@@ -8,6 +8,7 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -16,14 +17,18 @@ from koboshi.core.engine import happen
 from koboshi.core.events import Order, OrderGiven, Severity
 from koboshi.core.readings import Status
 from koboshi.daemon import reach as reaching
-from koboshi.daemon.noticing import notice_of, seen_to, still_asked
+from koboshi.daemon.noticing import bring, notice_of, seen_to, still_asked
 from koboshi.daemon.reach import Reach
 from koboshi.daemon.scribe.pen import Pen
 from koboshi.notices.desk import Desk
+from koboshi.notices.notice import Notice
+from koboshi.scripted.behaviour import Done
 from tests.core.worlds import Driver, blank, reading
+from tests.daemon.lives import Life
 from tests.hosts.waiting import until
 from tests.notices.servers import Webhook
 from tests.performers.benches import Bench
+from tests.store.secret_corpus import CORPUS
 
 
 def config(folder: Path, *ports: int, more: str = "") -> None:
@@ -57,6 +62,28 @@ def test_a_performer_says_to_whom_it_goes() -> None:
     bench.hands.notice = notice
     assert bench.perform(other).why == "on its way: phone"
     assert bench.announced == ["it crashed", "it crashed"]
+
+
+def test_a_notice_holds_no_secret(tmp_path: Path) -> None:
+    """It goes to others' servers, and quotes what an agent wants to run."""
+    life = Life((Done(),))
+    supervisor = life.rise()
+    env = {"MY_TOKEN": "known-value"}
+    supervisor.hands.program = replace(supervisor.hands.program, env=env)
+    taken: list[Notice] = []
+
+    class Keeps(Desk):
+        async def take(self, notice: Notice) -> str:
+            taken.append(notice)
+            return ""
+
+    said = [text for _, text in CORPUS.values()]
+    action = Escalate(about="q", text=" ".join([*said, "known-value"]))
+    asyncio.run(cast("Any", bring(Keeps(tmp_path), supervisor)(action)))
+    life.fall()
+
+    assert [k for k, (secret, _) in CORPUS.items() if secret in taken[0].text] == []
+    assert "known-value" not in taken[0].text
 
 
 def test_a_file_that_changes_counts_and_a_bad_edit_does_not(

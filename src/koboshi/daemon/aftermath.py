@@ -137,7 +137,7 @@ class Aftermath:
         return hook if hook is not None and (hook.run or hook.shell) else None
 
     async def _ran(self, program: Program, action: Action, outcome: Outcome | None) -> Ran:
-        facts = json.dumps(self._facts(action, outcome), ensure_ascii=False)
+        facts = json.dumps(self._masked(self._facts(action, outcome)), ensure_ascii=False)
         return await ran(
             argv_of(program.run, program.shell),
             facts.encode("utf-8", "backslashreplace") + b"\n",
@@ -146,6 +146,14 @@ class Aftermath:
             env={**os.environ, "KOBOSHI_AGENT": self._post.agent},
             mask=self.mask,
         )
+
+    def _masked(self, value: Any) -> Any:  # noqa: ANN401 - plain values, of any shape
+        """Value by value: masked as a whole, JSON might be none afterwards."""
+        if isinstance(value, str):
+            return self.mask(value)
+        if isinstance(value, dict):
+            return {key: self._masked(each) for key, each in value.items()}
+        return [self._masked(each) for each in value] if isinstance(value, list | tuple) else value
 
     def _facts(self, action: Action, outcome: Outcome | None) -> dict[str, Any]:
         """What happened, for a program."""

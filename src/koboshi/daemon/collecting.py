@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from koboshi._version import __version__
+from koboshi.config.addresses import scheme
 from koboshi.errors import KoboshiError
 from koboshi.incidents.bundles import SUFFIX, Bounds, Part, pack, prune, tail
 from koboshi.incidents.chains import chain, last_lines
@@ -106,6 +107,24 @@ class Collector:
             "argv": list(self._post.program.argv),
         }
 
+    def _owned(self) -> dict[str, Any]:
+        """The owner's tables; of an address only its scheme, of a program only its name."""
+        if self._post.reach is None:
+            return {}
+        file = self._post.reach.owned.file
+        channels = {
+            name: {"url": f"{scheme(each.url)}://…", "severity": each.severity.value}
+            for name, each in file.notify.channels.items()
+        }
+        return {
+            "quiet": str(file.notify.quiet),
+            "wakes": file.notify.wakes.value,
+            "channels": channels,
+            "hand_over": file.incidents.hand_over,
+            "actions": {kind: hook.when for kind, hook in file.actions.items()},
+            "commands": list(file.commands),
+        }
+
     def _files(self, count: int, transcript: tuple[bytes, ...]) -> list[Part]:
         """What is read from disk and from the machine; in a thread."""
         post, view = self._post, self._supervisor.world.view
@@ -114,7 +133,7 @@ class Collector:
         )
         journal = _had(lambda: last_lines(self._folder / "journal"))
         said = b"\n".join(transcript[-count:]).decode("utf-8", "backslashreplace")
-        settings = msgspec.to_builtins(view.settings)
+        settings = {"agent": msgspec.to_builtins(view.settings), "owner": self._owned()}
         cwd = Path(post.program.cwd)
         return [
             Part(name="chain.txt", text=chain(journal)),

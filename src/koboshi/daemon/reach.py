@@ -133,7 +133,11 @@ class Reach:
         supervisor = self._who(agent)
         if supervisor is None:
             return None
-        return still_asked(supervisor.world, supervisor.runtime.now(), keys)
+        try:
+            return still_asked(supervisor.world, supervisor.runtime.now(), keys)
+        except Exception:
+            log.exception("it is not known whether anybody is needed", extra={"agent": agent})
+            return None  # ask once too often
 
     def _say(self, utc: float, text: str) -> None:
         """What the threads of the desk tell, in the loop."""
