@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +14,7 @@ import pytest
 from koboshi.config.model import File
 from koboshi.config.owned import Owned
 from koboshi.core.actions import Action, Bundle, Command, FixPrompt, Mode, Notify, Stop
-from koboshi.core.events import Ending, Order, OrderGiven, Outcome, Severity
+from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
 from koboshi.daemon.aftermath import Aftermath
 from koboshi.daemon.solo import Post
 from koboshi.performers import Program, perform, settle
@@ -225,19 +225,24 @@ def test_a_command_that_nobody_configured_fails(make: Make) -> None:
     assert doubt == Outcome(ending=Ending.FAILED, why="in doubt: it may have run")
 
 
-def test_a_hook_goes_after_an_action_and_changes_nothing_of_it(make: Make) -> None:
-    """Its words and its code are in the outcome; what was skipped has no hook."""
-    scene = make({"actions": {"notify": {"shell": "echo heard; exit 4"}}})
-    outcome = scene.perform(Notify(about="1.x", text="t", severity=Severity.P0))
+def test_a_hook_comes_after_an_action_and_nobody_waits_for_it(make: Make) -> None:
+    """What came of it is an event of its own; what was skipped has no hook."""
+    scene = make({"actions": {"notify": {"shell": "cat; echo heard; exit 4", "timeout": 5}}})
+    action = Notify(about="1.x", text="t", severity=Severity.P0)
+    spawned: list[Coroutine[Any, Any, None]] = []
+    scene.life.runtime.spawn = spawned.append  # type: ignore[method-assign, assignment]
 
-    assert outcome == Outcome(ending=Ending.DONE, why="told; hook ended with 4: heard")
-    none = asyncio.run(
-        scene.aftermath.after(
-            Notify(about="1.x", text="t", severity=Severity.P0),
-            Outcome(ending=Ending.SKIPPED, why="not now"),
-        )
-    )
-    assert none.why == "not now"
+    assert scene.perform(action) == Outcome(ending=Ending.DONE, why="told")
+    scene.aftermath.after(action, Outcome(ending=Ending.SKIPPED, why="not now"))
+    (work,) = spawned
+    asyncio.run(work)
+    body = scene.life.heard[-1].body
+
+    assert isinstance(body, ActionFinished)
+    assert body.key == "1.x.notify.[actions.notify].command"
+    assert body.outcome.ending is Ending.FAILED
+    assert body.outcome.why.startswith("ended with 4: {")
+    assert body.outcome.why.endswith("heard")
 
 
 def test_a_hook_in_the_place_of_an_action_decides_what_came_of_it(make: Make) -> None:

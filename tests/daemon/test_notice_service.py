@@ -60,7 +60,9 @@ def test_a_bundle_and_a_prompt_on_demand(koboshi: Trial) -> None:
     assert found["screen.ansi"].strip()
     assert "it is slow" in koboshi.say("prompt", "s", "--about", "it is slow")
     assert json.loads(heard.read_text())["details"]["action"]["kind"] == "start"
-    assert "hook ended with 0: noted" in koboshi.say("why", "s")
+    assert "ended with 0: noted" in koboshi.say("events", "s", "--json")
+    koboshi.say("why", "s")
+    koboshi.say("replay", "s")
 
 
 def test_figures_and_logs_of_the_day_are_written(koboshi: Trial) -> None:

@@ -145,8 +145,9 @@ class Hook(Program):
     """A program for all actions of one kind."""
 
     when: When = "after"
-    """`after` runs it when the action has come out; `instead` runs it in the place of the action,
-    and its exit code says what came of it (`notify`, `escalate`, `bundle`, `fix-prompt`)."""
+    """`after` runs it when the action has come out, and nothing waits for it; `instead` runs it in
+    the place of the action, and its exit code says what came of it (`notify`, `escalate`, `bundle`,
+    `fix-prompt`)."""
 
 
 #: Every table, by the name that it has in a file.

@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Mode, Notify
-from koboshi.core.events import Ending, Order, OrderGiven, Outcome, Severity
+from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
 from koboshi.incidents.commands import argv_of, ran
 from koboshi.incidents.uploads import upload
 from koboshi.store.paths import journal_dir
@@ -112,7 +111,7 @@ class Aftermath:
                 ending=Ending.FAILED,
                 why=f"no command {action.name!r} is configured (there: {known})",
             )
-        came = await self._ran(program, action, None)
+        came = await self._ran(program, self._facts(action, None))
         return Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=str(came))
 
     async def instead(self, action: Action) -> Outcome | None:
@@ -121,26 +120,33 @@ class Aftermath:
         if hook is None or hook.when != "instead":
             return None
         self._supervisor.hands.touch(action.key)
-        came = await self._ran(hook, action, None)
+        came = await self._ran(hook, self._facts(action, None))
         return Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=f"hook {came}")
 
-    async def after(self, action: Action, outcome: Outcome) -> Outcome:
-        """The outcome, with what the owner's program said; it changes nothing of it."""
+    def after(self, action: Action, outcome: Outcome) -> None:
+        """Let the owner's program know; the action is over, and nothing waits for it."""
         hook = self._hook(action)
-        if hook is None or hook.when != "after" or outcome.ending is Ending.SKIPPED:
-            return outcome
-        came = await self._ran(hook, action, outcome)
-        return replace(outcome, why="; ".join(filter(None, (outcome.why, f"hook {came}"))))
+        if hook is not None and hook.when == "after" and outcome.ending is not Ending.SKIPPED:
+            facts = self._facts(action, outcome)
+            self._supervisor.runtime.spawn(self._follow(hook, action, facts))
+
+    async def _follow(self, hook: Hook, action: Action, facts: dict[str, Any]) -> None:
+        """Run it; what came of it is an event of its own."""
+        came = await self._ran(hook, facts)
+        text = f"after {action_words(action)}"
+        done = Command(about=action.key, name=f"[actions.{action.kind}]", text=text)
+        outcome = Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=str(came))
+        self._supervisor.take(ActionFinished(key=done.key, action=done, outcome=outcome))
 
     def _hook(self, action: Action) -> Hook | None:
         hook = self._reach.owned.file.actions.get(action.kind)
         return hook if hook is not None and (hook.run or hook.shell) else None
 
-    async def _ran(self, program: Program, action: Action, outcome: Outcome | None) -> Ran:
-        facts = json.dumps(self._masked(self._facts(action, outcome)), ensure_ascii=False)
+    async def _ran(self, program: Program, facts: dict[str, Any]) -> Ran:
+        text = json.dumps(self._masked(facts), ensure_ascii=False)
         return await ran(
             argv_of(program.run, program.shell),
-            facts.encode("utf-8", "backslashreplace") + b"\n",
+            text.encode("utf-8", "backslashreplace") + b"\n",
             timeout=program.timeout,
             cwd=self._folder,
             env={**os.environ, "KOBOSHI_AGENT": self._post.agent},
