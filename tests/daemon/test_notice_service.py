@@ -86,3 +86,22 @@ def test_figures_and_logs_of_the_day_are_written(koboshi: Trial) -> None:
     assert "s e" in restart.read_text()
     assert "run 1 ended" in restart.read_text()
     assert list(logs.glob("koboshi-monitor-????????.log"))
+
+
+def test_an_agent_that_nobody_looks_after_is_told_of(koboshi: Trial) -> None:
+    """Its journal cannot say it; people hear of it once."""
+    with Webhook().open() as hook:
+        url = f"json://127.0.0.1:{hook.port}/"
+        koboshi.configure(f'[notify]\ngroup = 0\n[notify.channels.a]\nurl = "{url}"\n')
+        koboshi.say("run", "-d", "--name", "bad", "--as", "scripted", "--", *koboshi.script(ASKS))
+        koboshi.until_status("bad", "idle")
+        koboshi.say("daemon", "stop")
+        journal = koboshi.state / "agents" / "bad" / "journal"
+        journal.rename(journal.with_name("kept"))
+        journal.write_text("")
+        koboshi.say("daemon", "start")
+        got = hook.wait(1, PATIENCE)
+        koboshi.until("bad", lambda known: bool(known["trouble"]))
+
+        assert got[0]["message"].startswith("bad is not looked after: ")
+        assert len(hook.got) == 1

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 
 from koboshi.config.model import OUTSIDE, File
 from koboshi.config.owned import Owned, owned, stamp
+from koboshi.core.events import Severity
 from koboshi.metrics.books import PROMETHEUS, Books, pages, write
 from koboshi.metrics.prometheus import exposition
 from koboshi.notices.desk import Desk
-from koboshi.store.redaction import secret_values
+from koboshi.notices.notice import Notice
+from koboshi.store.redaction import redact, secret_values
 
 from .noticing import seen_to, still_asked
 from .scribe.dailies import Dailies
@@ -77,6 +79,14 @@ class Reach:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._write_books()
         await self.desk.close()
+
+    async def alarm(self, agent: str, why: str) -> None:
+        """Tell people that nobody looks after that agent: its journal may not be able to."""
+        now = time.time()
+        text = f"{agent} is not looked after: {redact(why, secrets=secret_values(os.environ))}"
+        key = f"ward{int(now)}"
+        told = Notice(key=key, agent=agent, text=text, severity=Severity.P1, utc=now)
+        await self.desk.take(told)
 
     def before(self, other: Listen | None) -> Listen:
         """Who hears everything first, and then tells the other one."""
