@@ -131,6 +131,33 @@ def test_what_went_out_is_in_the_log_of_the_day(tmp_path: Path) -> None:
     assert log.read_text().endswith(" c0: koboshi: api – P0 – sent\n")
 
 
+def test_figures_go_to_a_collector_and_its_trouble_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As often as the owner says; the rest goes on."""
+    monkeypatch.setattr(reaching, "PUBLISH", 0.01)
+    said = ["", "no", "no", ""]
+    exported: list[str] = []
+
+    def export(_figures: object, _utc: float, address: str) -> str:
+        exported.append(address)
+        return said[min(len(exported), len(said)) - 1]
+
+    monkeypatch.setattr(reaching, "export", export)
+    text = '[metrics]\notlp = "http://127.0.0.1:1/v1/metrics"\nevery = 0\n'
+    (tmp_path / "koboshi.toml").write_text(text)
+
+    async def go() -> None:
+        reach = Reach(tmp_path / "state", tmp_path, who=lambda _: None)
+        reach.open()
+        await until(lambda: len(exported) >= 5)
+        await reach.close()
+
+    asyncio.run(go())
+    assert set(exported) == {"http://127.0.0.1:1/v1/metrics"}
+    assert [r.message for r in caplog.records].count("figures not exported") == 1
+
+
 def test_a_person_who_saw_to_it_is_asked_no_more(tmp_path: Path) -> None:
     """By `koboshi ack`, or by starting or stopping the agent."""
     settled: list[str] = []

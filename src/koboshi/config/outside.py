@@ -150,11 +150,22 @@ class Hook(Program):
     `fix-prompt`)."""
 
 
+class Metrics(_Table):
+    """Where figures go besides the files."""
+
+    otlp: Text = ""
+    """An OpenTelemetry collector, such as `http://127.0.0.1:4318/v1/metrics`; headers come from the
+    environment of the daemon (`OTEL_EXPORTER_OTLP_HEADERS`). `pip install 'koboshi[otel]'`."""
+    every: Seconds = 60.0
+    """Between two exports."""
+
+
 #: Every table, by the name that it has in a file.
 TABLES: dict[str, type[BaseModel]] = {
     "notify": Notify,
     "notify.channels.NAME": Channel,
     "incidents": Incidents,
+    "metrics": Metrics,
     "commands.NAME": Program,
     "actions.NAME": Hook,
 }

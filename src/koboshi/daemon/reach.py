@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import logging
 import os
 import time
@@ -18,6 +19,7 @@ from koboshi.config.owned import Owned, owned, stamp
 from koboshi.core.events import Severity
 from koboshi.metrics.books import PROMETHEUS, Books, pages, write
 from koboshi.metrics.prometheus import exposition
+from koboshi.metrics.telemetry import export
 from koboshi.notices.desk import Desk
 from koboshi.notices.notice import Notice
 from koboshi.store.redaction import redact, secret_values
@@ -62,6 +64,7 @@ class Reach:
         self.desk = Desk(folder, told=self._say)
         self.desk.needed = self._needed
         self._stamp = (-1, -1)
+        self._exported, self._untold = 0.0, ""
         self._tasks: list[asyncio.Task[None]] = []
         self.owned = Owned(file=File())
 
@@ -109,6 +112,19 @@ class Reach:
         while True:
             await asyncio.sleep(PUBLISH)
             self._write_books()
+            await self._export()
+
+    async def _export(self) -> None:
+        """To a collector, where there is one; its trouble is told once."""
+        wanted, now = self.owned.file.metrics, time.monotonic()
+        if not wanted.otlp or now - self._exported < wanted.every:
+            return
+        self._exported = now
+        figures = copy.deepcopy(self.books.figures())
+        why = await asyncio.to_thread(export, figures, time.time(), wanted.otlp)
+        if why and not self._untold:
+            log.warning("figures not exported", extra={"action": "metrics", "reason": why})
+        self._untold = why
 
     def _write_books(self) -> None:
         if self._pen is None or not (copies := self.books.copies()):
