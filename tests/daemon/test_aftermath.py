@@ -260,8 +260,25 @@ def test_a_hook_in_the_place_of_an_action_decides_what_came_of_it(make: Make) ->
 def test_orders_of_a_prompt_go_by_the_journal(make: Make) -> None:
     """What is handed over is an order like a person's."""
     scene = make({"incidents": {"hand_over": True}}, mode=Mode.KEEP)
-    scene.perform(FixPrompt(about="1.x", text="exit\ncode 1"))
+    scene.perform(FixPrompt(about="1.x", text="exit code 1 " * 9999))
     orders = [e.body for e in scene.life.heard if isinstance(e.body, OrderGiven)]
 
     assert orders[-1].order is Order.SEND
-    assert "\n" not in orders[-1].text
+    assert "root cause" in orders[-1].text
+    assert len(orders[-1].text) < 8000
+
+
+def test_a_bug_in_a_bundle_does_not_end_the_supervision(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a failure like others."""
+    scene = make({"commands": {"page": {"shell": "true"}}})
+
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr("koboshi.daemon.collecting.pack", broken)
+    monkeypatch.setattr("koboshi.daemon.aftermath.ran", broken)
+
+    assert scene.perform(BUNDLE).why == "KeyError: 'a bug'"
+    assert scene.perform(Command(about="x", name="page", text="t")).why == "KeyError: 'a bug'"

@@ -158,6 +158,24 @@ def test_figures_go_to_a_collector_and_its_trouble_is_told_once(
     assert [r.message for r in caplog.records].count("figures not exported") == 1
 
 
+def test_a_bug_in_counting_leaves_the_agent_looked_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The next one who listens hears all the same."""
+    heard: list[object] = []
+
+    async def go() -> None:
+        reach = Reach(tmp_path, tmp_path, who=lambda _: None)
+        monkeypatch.setattr(reach.books, "take", lambda *_: 1 / 0)
+        driver = Driver(blank())
+        event = happen(driver.world, OrderGiven(order=Order.PAUSE), driver.now)
+        reach.before(lambda *all_: heard.append(all_))(event, (), driver.world)
+
+    asyncio.run(go())
+    assert len(heard) == 1
+    assert "not counted" in caplog.text
+
+
 def test_a_person_who_saw_to_it_is_asked_no_more(tmp_path: Path) -> None:
     """By `koboshi ack`, or by starting or stopping the agent."""
     settled: list[str] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ import msgspec
 
 from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Mode, Notify
 from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
-from koboshi.incidents.commands import argv_of, ran
+from koboshi.incidents.commands import Ran, argv_of, ran
+from koboshi.incidents.prompts import TYPED
 from koboshi.incidents.uploads import upload
 from koboshi.store.paths import journal_dir
 from koboshi.store.redaction import redact, secret_values
@@ -26,11 +28,12 @@ from .collecting import Collector, prompt_about, write_prompt
 if TYPE_CHECKING:
     from koboshi.config.outside import Hook, Program
     from koboshi.core.actions import Action
-    from koboshi.incidents.commands import Ran
 
     from .reach import Reach
     from .solo import Post
     from .supervisor import Supervisor
+
+log = logging.getLogger(__name__)
 
 #: Seconds that all of a bundle may take.
 PATIENCE = 60.0
@@ -67,6 +70,10 @@ class Aftermath:
             return Outcome(ending=Ending.FAILED, why=f"not within {PATIENCE:g} s")
         except (OSError, ValueError) as error:
             return Outcome(ending=Ending.FAILED, why=f"cannot be written: {error}")
+        except Exception as error:
+            # What is made of a crash must not be the end of whoever looks after the agent.
+            log.exception("not made", extra={"action": action.kind})
+            return Outcome(ending=Ending.FAILED, why=f"{type(error).__name__}: {error}")
         return Outcome(ending=Ending.DONE, why=said)
 
     async def bundle(self, text: str, key: str) -> str:
@@ -96,8 +103,12 @@ class Aftermath:
             path = await write_prompt(self._post, self._supervisor, action.text, wanted, self.mask)
         if not wanted.hand_over or self._supervisor.world.view.settings.mode < Mode.KEEP:
             return str(path)
-        said = f"koboshi: {action.text}. Read {path}, find the cause, and mend it."
-        order = OrderGiven(order=Order.SEND, by="owner's file", text=" ".join(said.split()))
+        # In its own words and not as a path: to read a file outside of its folder it would have to
+        # ask somebody, at night.
+        said = await asyncio.to_thread(
+            prompt_about, self._post, self._supervisor, action.text, wanted, part=TYPED
+        )
+        order = OrderGiven(order=Order.SEND, by="owner's file", text=self.mask(said).strip())
         self._supervisor.take(order)
         return f"{path}; handed over"
 
@@ -143,6 +154,13 @@ class Aftermath:
         return hook if hook is not None and (hook.run or hook.shell) else None
 
     async def _ran(self, program: Program, facts: dict[str, Any]) -> Ran:
+        try:
+            return await self._run(program, facts)
+        except Exception as error:
+            log.exception("not run", extra={"action": "command"})
+            return Ran(code=None, said=f"{type(error).__name__}: {error}")
+
+    async def _run(self, program: Program, facts: dict[str, Any]) -> Ran:
         text = json.dumps(self._masked(facts), ensure_ascii=False)
         return await ran(
             argv_of(program.run, program.shell),

@@ -17,7 +17,7 @@ from koboshi.config.addresses import scheme
 from koboshi.errors import KoboshiError
 from koboshi.incidents.bundles import SUFFIX, Bounds, Part, pack, prune, tail
 from koboshi.incidents.chains import chain, last_lines
-from koboshi.incidents.prompts import Incident, template_at, tried, written
+from koboshi.incidents.prompts import PART, Incident, template_at, tried, written
 from koboshi.incidents.surroundings import branch_of, processes, repository, system
 from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import make_private, write_whole
@@ -190,7 +190,9 @@ async def write_prompt(
     return await asyncio.to_thread(write)
 
 
-def prompt_about(post: Post, supervisor: Supervisor, text: str, wanted: Incidents) -> str:
+def prompt_about(
+    post: Post, supervisor: Supervisor, text: str, wanted: Incidents, *, part: int = PART
+) -> str:
     """The words of it, with secrets still in them."""
     view, cwd = supervisor.world.view, post.program.cwd
     _, output = papers(post.agent, post.agent_type, post.settings, state=post.state, cwd=cwd)
@@ -207,4 +209,4 @@ def prompt_about(post: Post, supervisor: Supervisor, text: str, wanted: Incident
         worktree=cwd,
         bundle=str(found[-1]) if found else "",
     )
-    return written(incident, template_at(wanted.template))
+    return written(incident, template_at(wanted.template), part=part)

@@ -95,14 +95,20 @@ class Reach:
         """Who hears everything first, and then tells the other one."""
 
         def hear(event: Event, decisions: tuple[Decision, ...], world: World) -> None:
-            seen_to(self.desk, event, world)
-            self.books.take(event, decisions, world)
-            if self._dailies is not None:
-                self._dailies.heard(event, decisions, world)
+            try:
+                self._heard(event, decisions, world)
+            except Exception:  # to be counted and told of wrongly is no reason to be left alone
+                log.exception("not counted", extra={"action": "metrics"})
             if other is not None:
                 other(event, decisions, world)
 
         return hear
+
+    def _heard(self, event: Event, decisions: tuple[Decision, ...], world: World) -> None:
+        seen_to(self.desk, event, world)
+        self.books.take(event, decisions, world)
+        if self._dailies is not None:
+            self._dailies.heard(event, decisions, world)
 
     def exposition(self) -> str:
         """All figures, as Prometheus wants them."""
