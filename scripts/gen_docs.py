@@ -9,13 +9,17 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 
 import click
+from pydantic import BaseModel
 
 from koboshi.cli.group import VERBS, koboshi
 from koboshi.cli.rules import read_page
+from koboshi.config.durations import shown
 from koboshi.config.model import Values, is_time, trust
+from koboshi.config.outside import TABLES
 from koboshi.config.resolve import plain_value, shown_value
 from koboshi.config.variables import PLAIN, PREFIX, Plain
 from koboshi.core import arbiter
@@ -101,6 +105,46 @@ and "only fewer" are measured against your own file. It cannot set anything that
 What it may not set is left out and told.
 
 ## Values
+"""
+
+OUTSIDE = """\
+## Tables of your own file alone
+
+A project's file may not have them: they reach people and run programs. They are read again a few
+seconds after the file has changed; a bad edit keeps what was good, and the daemon's log says so.
+
+```toml
+[notify]
+quiet = "22:00-07:00"                   # only P0 wakes
+
+[notify.channels.phone]
+url = "ntfys://${NTFY_TOPIC}"           # secrets come from the environment of the daemon
+
+[notify.channels.desk]
+url = "voicevox://127.0.0.1:50021?speaker=3"
+severity = "P0"
+```
+
+`koboshi notify test` tries every channel. What is to be told is kept in `notices.json` of the state
+folder until it is out: a channel that does not work is tried again after 5 s, 10 s … 15 minutes,
+three days long, and holds up no other. What comes within `group` is one message with a count.
+
+```toml
+[incidents]
+upload = "s3://my-nights/koboshi"       # keys from the environment of the daemon
+
+[actions.escalate]                      # a program with every action of that kind
+run = ["~/bin/page-me", "--loud"]
+timeout = "10s"
+
+[commands.tidy]                         # a program that a rule can run
+shell = "docker compose restart db"
+```
+
+Bundles are in `agents/NAME/bundles` of the state folder, prompts in `agents/NAME/prompts`. A
+program gets one JSON object on its standard input: `reason`, `eventId`, `severity`, `details` (the
+action, the rule, its evidence, the outcome) and `context` (agent, run, status, last lines, paths).
+Its exit code and the end of what it prints are in the journal.
 """
 
 VARIABLES = """\
@@ -192,6 +236,8 @@ def _configuration() -> str:
             f"Default: {default} · `{PREFIX}{name.upper()}` · project's file: {trust(name).value}"
         )
         parts.append("\n".join([*rows, "", facts]))
+    parts.append(OUTSIDE)
+    parts += [_table(name, table) for name, table in TABLES.items()]
     rows = ["| variable | sets | a bare number is |", "|---|---|---|"]
     for variable, plain in PLAIN.items():
         rows.append(f"| `{variable}` | `{plain.field}` | {_unit(plain)} |")
@@ -200,6 +246,26 @@ def _configuration() -> str:
         "| `TARGET`, else `SESSION` | the TARGET of `koboshi watch` where none is given | |"
     )
     return "\n\n".join(part.strip() for part in [*parts, VARIABLES, "\n".join(rows)])
+
+
+def _table(name: str, table: type[BaseModel]) -> str:
+    """One table of the owner's file."""
+    rows = [f"### [{name}]", ""]
+    for key, field in table.model_fields.items():
+        told = " ".join((field.description or "").split())
+        rows.append(f"- `{key}`{_default(field.get_default(call_default_factory=True))}: {told}")
+    return "\n".join(rows)
+
+
+def _default(value: object) -> str:
+    """In words, where there is one."""
+    if isinstance(value, float):
+        return f" [{shown(value)}]"
+    if isinstance(value, Enum):
+        return f" [`{value.value}`]"
+    if isinstance(value, bool):
+        return f" [`{str(value).lower()}`]"
+    return f" [`{value}`]" if isinstance(value, str | int) and value else ""
 
 
 def _unit(plain: Plain) -> str:

@@ -35,7 +35,13 @@ class Trial:
     def environment(self) -> dict[str, str]:
         """What the commands run with."""
         kept = {k: v for k, v in os.environ.items() if k not in ("TMUX", "TMUX_PANE")}
-        return {**kept, "KOBOSHI_STATE": str(self.state), "COLUMNS": "100", "NO_COLOR": "1"}
+        ours = {"KOBOSHI_STATE": str(self.state), "KOBOSHI_CONFIG": str(self.folder / "own")}
+        return {**kept, **ours, "COLUMNS": "100", "NO_COLOR": "1"}
+
+    def configure(self, text: str) -> None:
+        """The owner's file."""
+        (self.folder / "own").mkdir(exist_ok=True)
+        (self.folder / "own" / "koboshi.toml").write_text(text, encoding="utf-8")
 
     def type(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """One command, as typed."""

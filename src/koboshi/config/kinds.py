@@ -51,9 +51,10 @@ def brief(value: object) -> str:
         return "a number of very many digits"
 
 
-def _wrong(expected: str, value: object) -> PydanticCustomError:
+def wrong(expected: str, value: object = None, *, came: str = "") -> PydanticCustomError:
+    """The error of a kind; `came` in place of a value that must not be shown."""
     message = "expected {expected}, not {came}"
-    return PydanticCustomError(WRONG, message, {"expected": expected, "came": brief(value)})
+    return PydanticCustomError(WRONG, message, {"expected": expected, "came": came or brief(value)})
 
 
 def _number(value: object, most: float) -> float | None:
@@ -70,66 +71,66 @@ def _number(value: object, most: float) -> float | None:
 def _seconds(value: object) -> float:
     found = seconds(value) if isinstance(value, str) else _number(value, MOST)
     if found is None:
-        raise _wrong("a time such as '45s', '10m', '1h30m' or a number of seconds", value)
+        raise wrong("a time such as '45s', '10m', '1h30m' or a number of seconds", value)
     return found
 
 
 def _percent(value: object) -> float:
     found = _number(value.rstrip(" %") if isinstance(value, str) else value, 100.0)
     if found is None or 0 < found < 1:  # 0.7 was meant as a share, and would refresh at once
-        raise _wrong("a percentage from 1 to 100, or 0", value)
+        raise wrong("a percentage from 1 to 100, or 0", value)
     return found
 
 
 def _count(value: object) -> int:
     found = _number(value, MOST)
     if found is None or not found.is_integer():
-        raise _wrong("a whole number from 0 on", value)
+        raise wrong("a whole number from 0 on", value)
     return int(found)
 
 
 def _tries(value: object) -> int:
     found = _number(value, MOST)
     if not found or not found.is_integer():
-        raise _wrong("a whole number from 1 on", value)
+        raise wrong("a whole number from 1 on", value)
     return int(found)
 
 
 def _mode(value: object) -> Mode:
     word = value.strip().upper() if isinstance(value, str) else ""
     if word not in Mode.__members__:
-        raise _wrong("'observe', 'keep' or 'auto'", value)
+        raise wrong("'observe', 'keep' or 'auto'", value)
     return Mode[word]
 
 
 def _hooks(value: object) -> str:
     if value not in ("shim", "http"):
-        raise _wrong("'shim' or 'http'", value)
+        raise wrong("'shim' or 'http'", value)
     return str(value)
 
 
 def _text(value: object) -> str:
     """One line that can be typed: a control character would be a key."""
     if not isinstance(value, str) or len(value) > LONGEST or not typable(value):
-        raise _wrong(f"a text of one line, at most {LONGEST} characters", value)
+        raise wrong(f"a text of one line, at most {LONGEST} characters", value)
     return value
 
 
 def _words(value: object) -> str:
     if not _text(value).strip():
-        raise _wrong("a text that is not empty", value)
+        raise wrong("a text that is not empty", value)
     return str(value)
 
 
 def _leftovers(value: object) -> str:
     if value not in ("tell", "end"):
-        raise _wrong("'tell' or 'end'", value)
+        raise wrong("'tell' or 'end'", value)
     return str(value)
 
 
 def _afterwards(value: object) -> str:
     if value not in ("leave", "deny"):
-        raise _wrong("'leave' or 'deny'", value)
+        raise wrong("'leave' or 'deny'", value)
     return str(value)
 
 
@@ -151,20 +152,20 @@ def _commands(value: object) -> tuple[str, ...]:
         for each in found
     )
     if not right or not isinstance(found, list):
-        raise _wrong("a list of commands, each a text of one line", value)
+        raise wrong("a list of commands, each a text of one line", value)
     return tuple(found)
 
 
 def _code(value: object) -> str:
     code = str(value).lower()
     if not _CODE.fullmatch(code) and code not in ("context", "login"):
-        raise _wrong("an HTTP code such as '429', or '4xx', '5xx'", value)
+        raise wrong("an HTTP code such as '429', or '4xx', '5xx'", value)
     return code
 
 
 def _reaction(value: object) -> str:
     if value not in REACTIONS:
-        raise _wrong(f"one of {', '.join(REACTIONS)}", value)
+        raise wrong(f"one of {', '.join(REACTIONS)}", value)
     return str(value)
 
 

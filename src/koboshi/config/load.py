@@ -23,7 +23,8 @@ from koboshi.adapters.registry import names
 from .answers import TABLE, Answers, Fault, read_answers
 from .kinds import WRONG, brief
 from .lines import Key, Lines
-from .model import File, Values
+from .model import OUTSIDE, File, Values, known
+from .whole import unfinished
 
 #: Bytes of a file; a full one has 3,000.
 MOST_BYTES = 1 << 16
@@ -32,8 +33,8 @@ MOST_TOLD = 50
 
 _AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _BARE = re.compile(r"[\w-]+")
-#: Tables whose keys are names that a person chose.
-_TABLES = ("agents", "types")
+#: Tables, and no values of an agent.
+_TABLES = ("agents", "types", *OUTSIDE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,7 @@ class Sheet:
     mistakes: tuple[Mistake, ...] = ()
     wrong: tuple[Key, ...] = ()  #: the keys that were left out, under the names that were meant
     broken: bool = False  #: nothing of it could be read
+    refused: tuple[str, ...] = ()  #: tables that were not even looked at
     answers: Answers = field(default_factory=Answers)
 
     def layers(self, agent: str, agent_type: str) -> Iterator[Layer]:
@@ -92,10 +94,13 @@ class Sheet:
         return Layer(values=values, places=places, closed=frozenset(closed))
 
 
-def read(path: Path) -> Sheet | None:
-    """The file at that path; None when there is none."""
+def read(path: Path, *, foreign: bool = False) -> Sheet | None:
+    """The file at that path; None when there is none. Of a stranger's, only what is about agents.
+
+    To check an address is to give it the secrets that it names.
+    """
     try:
-        return parse(_content(path), str(path))
+        return parse(_content(path), str(path), without=OUTSIDE if foreign else ())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -105,8 +110,8 @@ def read(path: Path) -> Sheet | None:
         return _broken(str(path), str(error))
 
 
-def parse(text: str, file: str) -> Sheet:
-    """What a TOML text sets."""
+def parse(text: str, file: str, *, without: tuple[str, ...] = ()) -> Sheet:
+    """What a TOML text sets; the tables `without` are left out unread."""
     try:
         raw = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -116,6 +121,7 @@ def parse(text: str, file: str) -> Sheet:
         came = _AT.sub("", reason)
         return _broken(file, "TOML", came[:1].lower() + came[1:], line)
     lines, mistakes, wrong = Lines(text), list[Mistake](), list[Key]()
+    refused = tuple(name for name in without if raw.pop(name, None) is not None)
     model = File()
     answers = read_answers(raw.pop(TABLE)) if TABLE in raw else Answers()
     mistakes += [_fault(file, lines, each) for each in answers.faults]
@@ -131,12 +137,18 @@ def parse(text: str, file: str) -> Sheet:
                 wrong.append((*key[:-1], mistake.meant or key[-1]))
                 _leave_out(raw, key)
     mistakes += _unknown_types(file, lines, model)
+    for key, expected, came in unfinished(model):
+        if key not in wrong:
+            line = lines.of(key)
+            told = Mistake(file=file, line=line, key=dotted(key), expected=expected, came=came)
+            mistakes.append(told)
     return Sheet(
         file=file,
         model=model,
         lines=lines,
         mistakes=_few(mistakes),
         wrong=tuple(wrong),
+        refused=refused,
         answers=answers,
     )
 
@@ -164,13 +176,14 @@ def _broken(file: str, expected: str, came: str = "", line: int | None = None) -
 def _mistake(file: str, lines: Lines, key: Key, error: Any, *, told: bool) -> Mistake:  # noqa: ANN401
     """An error of pydantic in our words."""
     expected, came, meant = "a table", brief(error["input"]), ""
+    if key[0] in OUTSIDE:
+        came = type(error["input"]).__name__  # it may be an address with a secret in it
     if error["type"] == WRONG:
         expected, came = error["ctx"]["expected"], error["ctx"]["came"]
     elif error["type"] == "extra_forbidden":
-        known = File.model_fields if len(key) == 1 else Values.model_fields
         expected, came = "a key that is known ('koboshi config' lists them)", brief(key[-1])
         # Looking for likely names takes a while, and a file can have thousands of keys.
-        close = difflib.get_close_matches(key[-1], known, n=1) if told else []
+        close = difflib.get_close_matches(key[-1], known(key), n=1) if told else []
         meant = close[0] if close else ""
     line = lines.of(key)
     return Mistake(file=file, line=line, key=dotted(key), expected=expected, came=came, meant=meant)
@@ -202,15 +215,15 @@ def _leave_out(raw: Any, key: Key) -> None:  # noqa: ANN401 - tables of tables
 
 
 def _unknown_types(file: str, lines: Lines, model: File) -> Iterator[Mistake]:
-    known = names()
+    types = names()
     for name in model.types:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
+        if name not in types:
+            close = difflib.get_close_matches(name, types, n=1)
             yield Mistake(
                 file=file,
                 line=lines.of(("types", name)),
                 key=dotted(("types", name)),
-                expected=f"one of {', '.join(known)}",
+                expected=f"one of {', '.join(types)}",
                 came=brief(name),
                 meant=close[0] if close else "",
             )

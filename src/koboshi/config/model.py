@@ -5,6 +5,7 @@ A field without a `Trust` is one that a project's own file may not set.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -27,6 +28,7 @@ from .kinds import (
     Trust,
     Words,
 )
+from .outside import TABLES, Hook, Incidents, Metrics, Notify, Program
 
 _DEFAULT = Settings()
 
@@ -190,6 +192,33 @@ class File(Values):
     """`[agents.NAME]`: for the agent of that name."""
     types: dict[str, Values] = Field(default_factory=dict)
     """`[types.claude]`: for the agents of that type."""
+    notify: Notify = Notify()
+    """`[notify]`: how a person is reached."""
+    incidents: Incidents = Incidents()
+    """`[incidents]`: what is kept of one."""
+    metrics: Metrics = Metrics()
+    """`[metrics]`: where figures go."""
+    commands: dict[str, Program] = Field(default_factory=dict)
+    """`[commands.NAME]`: programs that rules can run."""
+    actions: dict[str, Hook] = Field(default_factory=dict)
+    """`[actions.KIND]`: programs that go with every action of a kind."""
+
+
+#: Tables that are about no agent's settings; a project's file may not have them.
+OUTSIDE = tuple(dict.fromkeys(name.partition(".")[0] for name in TABLES))
+
+
+def known(key: tuple[str, ...]) -> Iterable[str]:
+    """The keys that can stand where that one does."""
+    if len(key) == 1:
+        return File.model_fields
+    for name, table in TABLES.items():
+        parts = name.split(".")
+        if len(parts) == len(key) - 1 and all(
+            part in ("NAME", word) for part, word in zip(parts, key, strict=False)
+        ):
+            return table.model_fields
+    return Values.model_fields
 
 
 def trust(name: str) -> Trust:

@@ -106,7 +106,7 @@ def resolve(subject: Subject, config: Path) -> Resolved:
             pile.close("mode", own.file)
         for layer in own.layers(subject.agent, subject.agent_type):
             pile.lay(layer, own.file)
-    project = None if _same(own_path, project_path) else read(project_path)
+    project = None if _same(own_path, project_path) else read(project_path, foreign=True)
     if project is not None:
         foreign += project.mistakes
         notes += _lay_project(pile, project, subject)
@@ -136,7 +136,10 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _lay_project(pile: _Pile, sheet: Sheet, subject: Subject) -> Iterator[str]:
-    bound = pile.settings
+    bound, own = pile.settings, "your own koboshi.toml, the environment or the command line can"
+    for table in sheet.refused:
+        place = f"{sheet.file}:{sheet.lines.of((table,))}"
+        yield f"{place}: [{table}] is ignored: {_WHY[Trust.OWN]}; your own koboshi.toml can"
     for layer in sheet.layers(subject.agent, subject.agent_type):
         for name in sorted(layer.closed):
             pile.close(name, sheet.file)
@@ -145,7 +148,6 @@ def _lay_project(pile: _Pile, sheet: Sheet, subject: Subject) -> Iterator[str]:
             if _may(trust(name), value, getattr(bound, name)):
                 pile.put(name, value, place)
             else:
-                own = "your own koboshi.toml, the environment or the command line can"
                 yield f"{place}: {name} is ignored: {_WHY[trust(name)]}; {own}"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from .events import Origin, Severity
 from .readings import Meaning
@@ -185,37 +185,64 @@ class Load(Intent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notify(Intent):
-    """Tell whoever listens; needs no answer."""
+class _Telling(Intent):
+    """About something that happened; it reaches people, files and programs, and no terminal."""
 
-    kind: ClassVar[str] = "notify"
     mode: ClassVar[Mode] = Mode.OBSERVE
     about: str
-    text: str
-    severity: Severity
+    text: str  #: in one line: what happened, or what is needed of a person
 
     def _about(self) -> str:
-        return f"{self.about}.notify"
+        return f"{self.about}.{self.kind}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Escalate(Intent):
+class Notify(_Telling):
+    """Tell whoever listens; needs no answer."""
+
+    kind: ClassVar[str] = "notify"
+    severity: Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Escalate(_Telling):
     """Ask a person to act; `text` says in one line what is needed of them."""
 
     kind: ClassVar[str] = "escalate"
-    mode: ClassVar[Mode] = Mode.OBSERVE
-    about: str
-    text: str
     gives_up: bool = False  #: no restart until a person acknowledges
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle(_Telling):
+    """Put everything that tells of an incident into one file, without secrets."""
+
+    kind: ClassVar[str] = "bundle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixPrompt(_Telling):
+    """Write a prompt that asks an agent for cause, fix and prevention of an incident."""
+
+    kind: ClassVar[str] = "fix-prompt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command(_Telling):
+    """Run a program that the owner's configuration names."""
+
+    kind: ClassVar[str] = "command"
+    name: str
+
     def _about(self) -> str:
-        return f"{self.about}.escalate"
+        return f"{self.about}.{self.name}.{self.kind}"
 
 
-#: Actions that reach into the agent's terminal: one at a time, and never while a person types.
-HANDS = (Answer, Send, Refresh, Interrupt, Checkpoint, Stop, Start, Load)
-_Hands = Answer | Send | Refresh | Interrupt | Checkpoint | Stop | Start | Load
-Action = _Hands | Judge | Notify | Escalate
+_Terminal = Answer | Send | Refresh | Interrupt | Checkpoint | Stop | Start | Load
+Telling = Notify | Escalate | Bundle | FixPrompt | Command
+Action = _Terminal | Judge | Telling
 
 #: Wire name of each action. Names are never reused.
-ACTION_KINDS: dict[str, type[Action]] = {cls.kind: cls for cls in (*HANDS, Judge, Notify, Escalate)}
+ACTION_KINDS: dict[str, type[Action]] = {cls.kind: cls for cls in get_args(Action)}
+
+#: Actions that reach into the agent's terminal: one at a time, and never while a person types.
+HANDS = get_args(_Terminal)

@@ -34,11 +34,9 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
     action, ending = body.action, body.outcome.ending
     if isinstance(action, do.HANDS):
         view = evolve(view, acted_at=now.at)
-    if isinstance(action, do.Notify):
-        return view
-    if isinstance(action, do.Escalate):
-        told = ending is Ending.DONE
-        return evolve(view, given_up=True) if action.gives_up and told else view
+    if isinstance(action, do.Telling):
+        given_up = isinstance(action, do.Escalate) and action.gives_up and ending is Ending.DONE
+        return evolve(view, given_up=True) if given_up else view
     if isinstance(action, do.Start):
         return _start_finished(view, action, ending, now)
     if action.run != view.run.number:

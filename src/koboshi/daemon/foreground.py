@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.registry import names
-from koboshi.core.actions import Escalate, Mode, Notify, Start
+from koboshi.core.actions import Mode, Start, Telling
 from koboshi.core.events import Ending, Order, OrderGiven, Origin
 from koboshi.core.observations import PersonSeen
 from koboshi.core.settings import Settings
@@ -31,9 +31,11 @@ from koboshi.hosts.console.device import Console
 from koboshi.hosts.console.passthrough import PassThrough
 from koboshi.hosts.pty import PtyHost
 from koboshi.performers import Program
+from koboshi.store.manifests import config_dir
 from koboshi.store.paths import journal_dir, state_dir
 from koboshi.store.shelves import make_private
 
+from .reach import Reach
 from .scribe.pen import Pen
 from .solo import Post, start_first, watch_over
 
@@ -73,7 +75,7 @@ class Foreground:
         self._post = post
         self._passthrough = PassThrough(console, hold=post.settings.person_hold)
         self._host = PtyHost(audience=self._passthrough)
-        self._supervisor: Supervisor | None = None
+        self.supervisor: Supervisor | None = None
         self._before: frozenset[str] = frozenset()
         self._signal = 0
 
@@ -127,7 +129,7 @@ class Foreground:
         return over(view) or (interrupted and recent)
 
     def _begun(self, supervisor: Supervisor) -> None:
-        self._supervisor = supervisor
+        self.supervisor = supervisor
         self._before = frozenset(supervisor.world.ledger.claims)
         self._passthrough.person = lambda: supervisor.observe(PersonSeen())
         view = supervisor.world.view
@@ -143,9 +145,9 @@ class Foreground:
         said = 0
         while True:
             await asyncio.sleep(NARRATE_EVERY)
-            if self._supervisor is None:
+            if self.supervisor is None:
                 continue
-            view = self._supervisor.world.view
+            view = self.supervisor.world.view
             run = view.run
             if run.exit is not None and run.number != said and not self._over(view):
                 said = run.number
@@ -156,7 +158,7 @@ class Foreground:
     def _code(self) -> int:
         if self._signal:
             return 128 + self._signal
-        exit_ = self._supervisor.world.view.run.exit if self._supervisor else None
+        exit_ = self.supervisor.world.view.run.exit if self.supervisor else None
         if exit_ is None:
             return NOT_STARTED
         if exit_.code is not None:
@@ -165,9 +167,9 @@ class Foreground:
 
     def summary(self) -> str:
         """The one line at the end."""
-        if self._supervisor is None:
+        if self.supervisor is None:
             return "koboshi: the agent was not taken on"
-        world, agent = self._supervisor.world, self._post.agent
+        world, agent = self.supervisor.world, self._post.agent
         new = [claim for key, claim in world.ledger.claims.items() if key not in self._before]
         done = [claim for claim in new if counts(claim)]
         run = world.view.run
@@ -184,7 +186,7 @@ def counts(claim: Claim) -> bool:
     if claim.outcome is None or claim.outcome.ending is not Ending.DONE:
         return False
     asked = isinstance(claim.action, Start) and claim.action.origin is Origin.FIRST
-    return not asked and not isinstance(claim.action, Notify | Escalate)
+    return not asked and not isinstance(claim.action, Telling)
 
 
 def ended_words(exit_: Exit | None) -> str:
@@ -207,11 +209,14 @@ async def run_foreground(post: Post, *, stdin: int = 0, stdout: int = 1, stderr:
     folder = journal_dir(post.state, post.agent).parent
     make_private(folder)
     pen = Pen()
-    foreground = Foreground(replace(post, pen=pen), Console.open(stdin, stdout))
+    reach = Reach(folder, config_dir(), who=lambda _: foreground.supervisor, pen=pen)
+    foreground = Foreground(replace(post, pen=pen, reach=reach), Console.open(stdin, stdout))
     with aside(folder / "koboshi.log", stderr):
+        reach.open()
         try:
             code = await foreground.run()
         finally:
+            await reach.close()
             await pen.close()
     with contextlib.suppress(OSError):
         os.write(stderr, f"{foreground.summary()}\n".encode())

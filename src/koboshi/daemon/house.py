@@ -15,11 +15,13 @@ from koboshi.core.events import Order, OrderGiven, PeersCounted
 from koboshi.errors import HostError, InputError, KoboshiError, UnknownAgent
 from koboshi.hosts.adopted import AdoptedHost
 from koboshi.hosts.tmux import TmuxHost
+from koboshi.store.manifests import config_dir
 from koboshi.store.paths import is_default, journal_dir, socket_dir
 from koboshi.store.roster import Roster
 from koboshi.store.shelves import make_private
 
 from .logins import peers
+from .reach import Reach
 from .scribe.pen import Pen
 from .settling import settled
 from .versions import Versions
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
     from koboshi.hosts.base import Host
     from koboshi.store.roster import Entry
+
+    from .supervisor import Supervisor
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +53,7 @@ class House:
         self.tmux = TmuxHost(own, state_dir=state)
         self.adopted = AdoptedHost(state_dir=state)
         self.pen: Pen | None = None
+        self.reach: Reach | None = None
         self._versions = Versions(state)
         self._changing = asyncio.Lock()
 
@@ -56,6 +61,14 @@ class House:
         """Take up everybody on the roster."""
         make_private(socket_dir(self.state))
         self.pen = Pen()
+        self.reach = Reach(
+            self.state,
+            config_dir(),
+            who=self._supervisor,
+            pen=self.pen,
+            logs=self.state / "logs",
+        )
+        self.reach.open()
         for trouble in self.roster.troubles():
             log.error("an agent was passed over", extra={"reason": trouble})
         for entry in self.roster.entries():
@@ -66,6 +79,8 @@ class House:
     async def close(self) -> None:
         """Let go of everybody; the agents live on."""
         await asyncio.gather(*(ward.end() for ward in self.wards.values()))
+        if self.reach is not None:
+            await self.reach.close()
         if self.pen is not None:
             await self.pen.close()
         await self.tmux.close()
@@ -168,6 +183,10 @@ class House:
 
     # -- parts ---------------------------------------------------------------------------------
 
+    def _supervisor(self, agent: str) -> Supervisor | None:
+        ward = self.wards.get(agent)
+        return ward.supervisor if ward else None
+
     def _tend(self, entry: Entry) -> Ward:
         host: Host = self.adopted if entry.host == "adopted" else self.tmux
         environment = self.roster.environment(entry.agent)
@@ -177,6 +196,7 @@ class House:
             host=host,
             environment=environment,
             pen=self.pen,
+            reach=self.reach,
             versions=self._versions,
         )
         self.wards[entry.agent] = ward

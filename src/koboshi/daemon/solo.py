@@ -32,9 +32,11 @@ from koboshi.store.redaction import secret_values
 from koboshi.store.shelves import DiskShelf
 from koboshi.store.snapshots.aside import Retention, snapshot_for
 
+from .aftermath import Aftermath
 from .asking import held_for
 from .eyes import watch
 from .lock import agent_lock, session_lock
+from .noticing import bring
 from .recover import reopen, take_over
 from .runtime import AsyncioRuntime
 from .scribe.scribe import Scribe, papers
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from koboshi.store.history import Recovered
     from koboshi.store.journal import Journal
 
+    from .reach import Reach
     from .scribe.pen import Pen
     from .supervisor import Listen
 
@@ -68,6 +71,7 @@ class Post:
     hooks: Path | None = None  #: a file the agent appends its hook payloads to
     versions: Versions | None = None  #: what is known of CLIs; None: what the disk says
     pen: Pen | None = None  #: writes the logs for people; None: there are none
+    reach: Reach | None = None  #: people, storage and programs; None: only the log is written
 
 
 def start_first(supervisor: Supervisor) -> None:
@@ -104,7 +108,7 @@ async def watch_over(
                 program=replace(post.program, gear=gear),
                 runtime=runtime,
                 announce=lambda text: announce(supervisor, text),
-                listen=scribe.before(listen),
+                listen=scribe.before(post.reach.before(listen) if post.reach else listen),
             )
 
         shelf = DiskShelf(folder)
@@ -124,10 +128,10 @@ async def watch_over(
 
 def _inform(post: Post, supervisor: Supervisor) -> None:
     """Who is asked about questions, and where an agent leaves its last words."""
-    left = reborn.folder(post.program.cwd, _around(post))
+    left = reborn.folder(post.program.cwd, around(post))
     supervisor.last_words = lambda since: reborn.last_words(left, since)
     if post.answers is not None:
-        home = _around(post).get("HOME", "")
+        home = around(post).get("HOME", "")
         supervisor.hands.advise = by_policy(post.answers, post.agent_type, home)
 
 
@@ -142,7 +146,7 @@ def _scribe(post: Post) -> Scribe:
     monitor, output = papers(
         agent, post.agent_type, post.settings, state=post.state, cwd=program.cwd
     )
-    folder, secrets = journal_dir(post.state, agent).parent, secret_values(_around(post))
+    folder, secrets = journal_dir(post.state, agent).parent, secret_values(around(post))
     return Scribe(post.pen, folder, monitor=monitor, output=output, secrets=secrets)
 
 
@@ -173,11 +177,11 @@ async def _adapter(post: Post) -> Adapter:
 
 def _blank(post: Post) -> World:
     context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
-    settings = reborn.tuned(post.settings, _around(post))
+    settings = reborn.tuned(post.settings, around(post))
     return World(view=View(context=context, settings=settings), rules=BUILTIN)
 
 
-def _around(post: Post) -> Mapping[str, str]:
+def around(post: Post) -> Mapping[str, str]:
     """The environment that the agent is started in."""
     return os.environ if post.program.env is None else post.program.env
 
@@ -197,9 +201,14 @@ async def _live(
     gear, url = ears
     senses = _Senses(post, supervisor, gear)
     supervisor.hands.transcript = senses.last_lines
-    around, state = _around(post), gear.state
+    if post.reach is not None:
+        supervisor.hands.notice = bring(post.reach.desk, supervisor)
+        Aftermath(post, post.reach, supervisor).attend()
+    environment, state = around(post), gear.state
     supervisor.hands.session_lock = session_lock
-    supervisor.hands.session_users = lambda session: asyncio.to_thread(users_of, session, around)
+    supervisor.hands.session_users = lambda session: asyncio.to_thread(
+        users_of, session, environment
+    )
     supervisor.hands.left_running = lambda run: asyncio.to_thread(left_by, post.agent, state, run)
     keep = Retention(least=post.settings.keep_least, seconds=post.settings.keep_for)
     cwd, agent = post.program.cwd, post.agent
@@ -216,7 +225,7 @@ class _Senses:
 
     def __init__(self, post: Post, supervisor: Supervisor, gear: Gear) -> None:
         self._supervisor = supervisor
-        self._around = _around(post)
+        self._around = around(post)
         self._files = Senses(post.agent, post.agent_type, gear.spool)
         self._hooks = HookFile(post.hooks) if post.hooks else None
         tasks = post.settings.tasks

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from koboshi.hosts.base import Host
     from koboshi.store.roster import Entry
 
+    from .reach import Reach
     from .scribe.pen import Pen
     from .supervisor import Supervisor
     from .versions import Versions
@@ -54,6 +55,7 @@ class Ward:
         environment: dict[str, str] | None,
         pen: Pen | None = None,
         versions: Versions | None = None,
+        reach: Reach | None = None,
     ) -> None:
         self.entry = entry
         self.supervisor: Supervisor | None = None
@@ -62,7 +64,7 @@ class Ward:
         self._host = host
         self._environment = environment
         self.login = login_of(entry.agent_type, environment)
-        self._pen, self._versions = pen, versions
+        self._pen, self._versions, self._reach = pen, versions, reach
         self._orders: list[Body] = []
         self._listeners: set[asyncio.Queue[tuple[Event, World]]] = set()
         self._changed = asyncio.Event()
@@ -133,11 +135,11 @@ class Ward:
             try:
                 await self._watch()
             except (KoboshiError, OSError) as error:
-                self._lost(str(error))
+                await self._lost(str(error))
                 log.warning("not looked after", extra={"action": "wait", "reason": str(error)})
             except Exception as error:
                 # A bug in what one agent's screen made us do must not take the others down.
-                self._lost(f"{type(error).__name__}: {error}")
+                await self._lost(f"{type(error).__name__}: {error}")
                 log.exception("its supervisor failed", extra={"action": "wait"})
             healthy = self.supervisor is not None
             self.supervisor = None
@@ -156,6 +158,7 @@ class Ward:
             answers=found.answers,
             pen=self._pen,
             versions=self._versions,
+            reach=self._reach,
         )
         await watch_over(
             post, self._host, enough=lambda _: False, begun=self._begun, listen=self._heard
@@ -173,9 +176,12 @@ class Ward:
             return {"agent": self.entry.agent}
         return facts(self.supervisor.world.view, self.supervisor.runtime.now())
 
-    def _lost(self, why: str) -> None:
-        self.trouble = why
+    async def _lost(self, why: str) -> None:
+        """Nobody looks after it. People hear of that once, until that changes."""
+        before, self.trouble = self.trouble, why
         self._changed.set()
+        if self._reach is not None and why != before:
+            await self._reach.alarm(self.entry.agent, why)
 
     def _heard(self, event: Event, _: tuple[Decision, ...], world: World) -> None:
         for queue in self._listeners:

@@ -24,6 +24,7 @@ from .advising import Advise, Line, by_list
 
 if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
+    from koboshi.core.actions import Action, Bundle, Command, Escalate, FixPrompt, Notify
     from koboshi.core.events import Body, Moment
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Reading
@@ -96,6 +97,20 @@ async def no_snapshot(name: str) -> str:  # noqa: ARG001
     return ""
 
 
+async def no_notice(_: object) -> str:
+    """Where no channel reaches anybody."""
+    return ""
+
+
+async def no_outside(_: object) -> Outcome:
+    """Where nobody collects, writes or runs anything."""
+    return failed("nobody does that here")
+
+
+async def no_instead(_: object) -> None:
+    """Where no program does it instead."""
+
+
 async def nobody(_: object) -> tuple[str, ...]:
     """Where no processes are known but the agent's."""
     return ()
@@ -117,6 +132,14 @@ class Hands:
     scale: Callable[[float], float]  #: the host's monotonic time → ours
     view: Callable[[], View]  #: what is known now, for a second opinion
     place: Place | None = None
+    #: bring it to people, on the way when it returns; in words to whom
+    notice: Callable[[Notify | Escalate], Awaitable[str]] = no_notice
+    #: bundles, prompts and programs
+    outside: Callable[[Bundle | FixPrompt | Command], Awaitable[Outcome]] = no_outside
+    #: what a program of the owner's did in its place, if one does
+    instead: Callable[[Action], Awaitable[Outcome | None]] = no_instead
+    #: let such a program run now that it has come out; nobody waits for it
+    after: Callable[[Action, Outcome], None] = lambda *_: None
     snapshot: Callable[[str], Awaitable[str]] = (
         no_snapshot  #: keep uncommitted work; what came of it
     )

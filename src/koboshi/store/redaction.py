@@ -6,46 +6,40 @@ still read as a dialog. Escape sequences are passed over, and a key that was wra
 
 from __future__ import annotations
 
+import base64
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import quote
 
 from koboshi.adapters.text import width
 
-#: Whatever begins like this, up to the first character that no token has.
-_TOKENS = (
-    r"sk-[A-Za-z0-9_-]{8,}",  # Anthropic, OpenAI and who copies them
-    r"(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{16,}",
-    r"glpat-[A-Za-z0-9_-]{16,}",
-    r"xox[abeprs]-[A-Za-z0-9-]{8,}",
-    r"AIza[A-Za-z0-9_-]{20,}",
-    r"(?:AKIA|ASIA)[A-Z0-9]{12,}",
-    r"npm_[A-Za-z0-9]{20,}",
-    r"pypi-[A-Za-z0-9_-]{20,}",
-    r"hf_[A-Za-z0-9]{20,}",
-    r"eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?",  # JSON web tokens
-    r"(?<=-----BEGIN )[A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s]+",
-    r"(?i:(?<=bearer )|(?<=authorization: basic ))[A-Za-z0-9._~+/=-]{8,}",
-    r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)",  # user:password@host
-    r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+",  # e-mail
-    r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{40,}(?![0-9A-Fa-f])",  # sums may be keys, too
-)
-_NAMED = re.compile(
-    r"""(?ix) (?:api[_-]?key|token|secret|password|passwd|credential)s? ["']? \s*[=:]\s* ["']?
-    (?P<value>[^\s"',;]{6,})"""
-)
-_TOKEN = re.compile("|".join(f"(?:{each})" for each in _TOKENS))
+from .secret_kinds import found
+
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
 #: Variables whose value nobody else should see.
-_SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|credential|auth")
+_SECRET_NAME = re.compile(
+    r"(?i)key|token|secret|passw|passphrase|(?:^|_)pass(?:$|_)|_pwd|credential|auth|cookie|_dsn|webhook"
+)
 #: A value shorter than this would be found everywhere.
 _SHORTEST = 6
 _MASK = "x"
 
 
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables that sound secret; the longest first."""
+    """The values of variables that sound secret, as they may be written; the longest first."""
     found = {v for k, v in environment.items() if _SECRET_NAME.search(k) and len(v) >= _SHORTEST}
-    return tuple(sorted(found, key=len, reverse=True))
+    written = {each for value in found for each in _written(value)}
+    return tuple(sorted(written, key=lambda each: (-len(each), each)))
+
+
+def _written(value: str) -> Iterator[str]:
+    """As it is, inside of JSON, of an address, and of a header."""
+    yield value
+    content = value.encode("utf-8", "surrogateescape")
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
+    yield quote(content, safe="")
+    yield base64.b64encode(content).decode().rstrip("=")
 
 
 def redact(
@@ -106,10 +100,7 @@ def _readings(shown: list[str], cols: int) -> list[list[int]]:
 def _found(
     text: str, secrets: tuple[str, ...], names: tuple[str, ...]
 ) -> Iterable[tuple[int, int]]:
-    for match in _TOKEN.finditer(text):
-        yield match.span()
-    for match in _NAMED.finditer(text):
-        yield match.span("value")
+    yield from found(text)
     for secret in secrets:
         if secret not in text:
             continue  # most never are, and a search takes longer

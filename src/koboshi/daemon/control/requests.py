@@ -59,3 +59,19 @@ class OrderArgs(msgspec.Struct, forbid_unknown_fields=True):
 
     name: str
     order: str
+
+
+class AboutArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`bundle` and `prompt`: what it is about."""
+
+    name: str
+    text: str = ""
+
+
+class NoticeArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`notice`."""
+
+    text: str
+    severity: str = "P1"
+    asks: bool = False
+    agent: str = ""
