@@ -8,7 +8,7 @@ Key = tuple[str, ...]
 
 _PART = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)"""
 _PATH = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
-_HEADER = re.compile(rf"[ \t]*\[\[?[ \t]*({_PATH})[ \t]*\]")
+_HEADER = re.compile(rf"[ \t]*(\[\[?)[ \t]*({_PATH})[ \t]*\]")
 _ENTRY = re.compile(rf"[ \t]*({_PATH})[ \t]*=")
 _QUOTES = ('"""', "'''")
 
@@ -19,12 +19,17 @@ class Lines:
     def __init__(self, text: str) -> None:
         self._lines: dict[Key, int] = {}
         table: Key = ()
+        counts: dict[Key, int] = {}  # of tables in a list: `[[rule]]`
         inside = ""  # the quotes of a text over many lines, whose rows are no keys
         for number, row in enumerate(text.split("\n"), 1):
             if not inside:
                 if header := _HEADER.match(row):
-                    table = _parts(header[1])
+                    table = _parts(header[2])
                     self._lines.setdefault(table, number)
+                    if header[1] == "[[":
+                        counts[table] = counts.get(table, -1) + 1
+                        table = (*table, str(counts[table]))
+                        self._lines.setdefault(table, number)
                 elif entry := _ENTRY.match(row):
                     self._lines.setdefault(table + _parts(entry[1]), number)
             for quotes in (inside,) if inside else _QUOTES:

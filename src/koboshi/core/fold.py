@@ -13,6 +13,7 @@ from .arbiter import resolve
 from .events import (
     ActionFinished,
     HookRead,
+    LinesHeard,
     OrderGiven,
     Origin,
     PersonTyped,
@@ -71,7 +72,7 @@ def fold(view: View, event: Event) -> View:
             return _believe(_same(view, body), now)
         case ScreenRead():
             after = _believe(_read(view, body), now)
-        case HookRead() | SignalRead() | TasksRead():
+        case HookRead() | SignalRead() | TasksRead() | LinesHeard():
             after = _believe(told(view, body, now), now)
         case RunStarted():
             after = _started(view, body, now)
@@ -92,7 +93,7 @@ def fold(view: View, event: Event) -> View:
         case _:
             assert_never(body)
     if after is view and isinstance(
-        body, RunStarted | RunExited | ScreenRead | SignalRead | TasksRead
+        body, RunStarted | RunExited | ScreenRead | SignalRead | TasksRead | LinesHeard
     ):
         return view  # an old story
     return evolve(after, past=(*after.past[1 - HISTORY :], event))

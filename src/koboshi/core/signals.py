@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .events import HookRead, SignalRead, Source, TasksRead
+from .events import HookRead, LinesHeard, SignalRead, Source, TasksRead
 from .readings import ContextUse
-from .view import NEVER, Clue, Loop, Tasks, evolve
+from .view import ECHOES, NEVER, THINGS, Clue, Echo, Loop, Tasks, evolve
 
 if TYPE_CHECKING:
     from .events import Moment
@@ -37,12 +37,24 @@ def without(view: View, *sources: Source) -> View:
     return evolve(view, clues=tuple(c for c in view.clues if c.source not in sources))
 
 
-def told(view: View, body: HookRead | SignalRead | TasksRead, now: Moment) -> View:
+def told(view: View, body: HookRead | SignalRead | TasksRead | LinesHeard, now: Moment) -> View:
     """What is known after that signal."""
     if isinstance(body, TasksRead):
         tasks = Tasks(done=body.done, left=body.left)
         return view if tasks == view.tasks else evolve(view, tasks=tasks)
+    if isinstance(body, LinesHeard):
+        return _heard(view, body, now) if body.run == view.run.number else view
     return _hook(view, body, now) if isinstance(body, HookRead) else _signal(view, body, now)
+
+
+def _heard(view: View, body: LinesHeard, now: Moment) -> View:
+    echoes = {echo.what: echo for echo in view.echoes}
+    for each in body.heard:
+        old = echoes.pop(each.what, None) or Echo(what=each.what)
+        times = (*old.times, *(now.at,) * min(each.times, ECHOES))[-ECHOES:]
+        total = old.total + each.times
+        echoes[each.what] = Echo(what=each.what, total=total, times=times, text=each.text)
+    return evolve(view, echoes=tuple(echoes.values())[-THINGS:])
 
 
 def _hook(view: View, body: HookRead, now: Moment) -> View:

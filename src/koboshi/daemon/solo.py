@@ -17,7 +17,6 @@ from koboshi.core.events import Context, Order, OrderGiven
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.performers import Gear, Program
-from koboshi.rules import BUILTIN
 from koboshi.sources import reborn
 from koboshi.sources.hookfile import HookFile
 from koboshi.sources.hookhttp import HookUrl, hook_http, reserve
@@ -35,6 +34,7 @@ from .eyes import watch
 from .lock import agent_lock, session_lock
 from .noticing import acknowledged, bring
 from .recover import reopen, take_over
+from .rulekeeping import RuleKeeper
 from .runtime import AsyncioRuntime
 from .scribe.scribe import Scribe, papers
 from .supervisor import Supervisor
@@ -43,6 +43,7 @@ from .versions import Versions
 if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
     from koboshi.core.observations import Observation
+    from koboshi.core.rules import Rule
     from koboshi.hosts.base import Host
     from koboshi.notices.desk import Desk
     from koboshi.store.history import Recovered
@@ -93,6 +94,8 @@ async def watch_over(
     with agent_lock(folder.parent / "lock"), _posted_to(post, folder.parent) as url:
         gear = Gear(folder=folder.parent, url=url.of if url else None)
         runtime, chosen = AsyncioRuntime(), await _adapter(post)
+        keeper = RuleKeeper(config_dir(), post.program.cwd)
+        await asyncio.to_thread(keeper.look)
 
         def assemble(world: World, journal: Journal) -> Supervisor:
             return Supervisor(
@@ -107,14 +110,14 @@ async def watch_over(
             )
 
         shelf, left = DiskShelf(folder), reborn.folder(post.program.cwd, _around(post))
-        supervisor, recovered = reopen(shelf, _blank(post), runtime, assemble)
+        supervisor, recovered = reopen(shelf, _blank(post, keeper.rules), runtime, assemble)
         _tell(recovered)
         scribe.attend(supervisor)
         supervisor.last_words = lambda since: reborn.last_words(left, since)
         try:
             await take_over(supervisor, recovered)
             begun(supervisor)
-            await _live(post, supervisor, (gear, url), enough)
+            await _live(post, supervisor, (gear, url, keeper), enough)
         finally:
             scribe.leave()
             await runtime.cancel()
@@ -161,10 +164,10 @@ async def _adapter(post: Post) -> Adapter:
     return chosen.adapter
 
 
-def _blank(post: Post) -> World:
+def _blank(post: Post, rules: tuple[Rule, ...]) -> World:
     context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
     settings = reborn.tuned(post.settings, _around(post))
-    return World(view=View(context=context, settings=settings), rules=BUILTIN)
+    return World(view=View(context=context, settings=settings), rules=rules)
 
 
 def _around(post: Post) -> Mapping[str, str]:
@@ -175,7 +178,7 @@ def _around(post: Post) -> Mapping[str, str]:
 async def _live(
     post: Post,
     supervisor: Supervisor,
-    ears: tuple[Gear, HookUrl | None],
+    ears: tuple[Gear, HookUrl | None, RuleKeeper],
     enough: Callable[[Supervisor], bool],
 ) -> None:
     """Screen, files and hooks; a hook that arrives is worth a look at once."""
@@ -184,8 +187,8 @@ async def _live(
         supervisor.observe(observation)
         supervisor.nudge.give()
 
-    gear, url = ears
-    senses = _Senses(post, supervisor, gear)
+    gear, url, keeper = ears
+    senses = _Senses(post, supervisor, gear, keeper)
     supervisor.hands.transcript = senses.last_lines
     if post.desk is not None:
         supervisor.hands.notice = bring(post.desk, supervisor)
@@ -204,8 +207,8 @@ async def _live(
 class _Senses:
     """Everything beside the screen, in one call."""
 
-    def __init__(self, post: Post, supervisor: Supervisor, gear: Gear) -> None:
-        self._supervisor = supervisor
+    def __init__(self, post: Post, supervisor: Supervisor, gear: Gear, keeper: RuleKeeper) -> None:
+        self._supervisor, self._keeper = supervisor, keeper
         self._around = _around(post)
         self._files = Senses(post.agent, post.agent_type, gear.spool)
         self._hooks = HookFile(post.hooks) if post.hooks else None
@@ -218,6 +221,9 @@ class _Senses:
 
     def poll(self) -> Iterator[Observation]:
         """What is new."""
+        runtime = self._supervisor.runtime
+        if self._keeper.due(runtime.now().at):
+            runtime.spawn(self._keeper.renew(self._supervisor))
         if self._hooks is not None:
             yield from self._hooks.poll()
         if self._tasks is not None:

@@ -10,7 +10,7 @@ from koboshi.core.gate import Verdict
 from koboshi.core.readings import Reading
 
 
-def event_words(body: on.Body) -> str:  # noqa: C901 - one line per kind
+def event_words(body: on.Body) -> str:  # noqa: C901, PLR0912 - one line per kind
     """What happened."""
     match body:
         case on.RunStarted():
@@ -32,6 +32,9 @@ def event_words(body: on.Body) -> str:  # noqa: C901 - one line per kind
             return _signal_words(body)
         case on.TasksRead():
             return f"tasks: {body.done} done, {body.left} left"
+        case on.LinesHeard():
+            said = (f"{h.text!r}{f' ×{h.times}' if h.times > 1 else ''}" for h in body.heard)
+            return f"it printed: {', '.join(said)}"
         case on.PersonTyped():
             return "a person typed"
         case on.OrderGiven():
