@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import secrets
 import shutil
 import sys
@@ -24,7 +25,7 @@ from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.daemon.eyes import watch
 from koboshi.daemon.recover import reopen, take_over
-from koboshi.daemon.runtime import AsyncioRuntime
+from koboshi.daemon.runtime import AsyncioRuntime, spare_the_collector
 from koboshi.daemon.scribe.pen import Pen
 from koboshi.daemon.scribe.scribe import Scribe, papers
 from koboshi.daemon.supervisor import Supervisor
@@ -184,9 +185,13 @@ async def fleet() -> AsyncIterator[tuple[Fleet, Path]]:
         said = await tmux(socket, "display-message", "-p", panes.SERVER_FORMAT)
         server = psutil.Process(int(said.split(panes.SEPARATOR)[0]))
         crew = Fleet(host=host, server=server, socket=socket)
+        before = gc.get_threshold()
+        spare_the_collector()  # as the daemon does
         try:
             yield crew, Path(folder)
         finally:
+            gc.set_threshold(*before)
+            gc.unfreeze()
             await crew.dismiss()
             await TmuxHost(socket, state_dir=Path(folder) / "host").shutdown()
 

@@ -42,6 +42,7 @@ EXIT_CODES = """\
 | 2 | what was given cannot be used: a word, a file, a name, an id |
 | 3 | the journal cannot be used: damaged, or written by a newer koboshi |
 | 4 | the surroundings failed: no terminal, disk full, permission denied |
+| 5 | not yet: `check` of a task that still runs |
 | 130 | ended by Ctrl-C |
 
 A reader that goes away (`| head`) ends a command quietly with 0.
@@ -123,6 +124,23 @@ severity = "P0"
 `koboshi notify test` tries every channel. What is to be told is kept in `notices.json` of the state
 folder until it is out: a channel that does not work is tried again after 5 s, 10 s … 15 minutes,
 three days long, and holds up no other. What comes within `group` is one message with a count.
+
+```toml
+[incidents]
+upload = "s3://my-nights/koboshi"       # keys from the environment of the daemon
+
+[actions.escalate]                      # a program with every action of that kind
+run = ["~/bin/page-me", "--loud"]
+timeout = "10s"
+
+[commands.tidy]                         # a program that a rule can run
+shell = "docker compose restart db"
+```
+
+Bundles are in `agents/NAME/bundles` of the state folder, prompts in `agents/NAME/prompts`. A
+program gets one JSON object on its standard input: `reason`, `eventId`, `severity`, `details` (the
+action, the rule, its evidence, the outcome) and `context` (agent, run, status, last lines, paths).
+Its exit code and the end of what it prints are in the journal.
 """
 
 VARIABLES = """\

@@ -19,10 +19,11 @@ PACKAGE = "koboshi"
 RUNGS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("core",),
-    ("rules", "adapters"),
+    ("plans",),
+    ("rules", "adapters", "policy"),
     ("config",),
     ("hosts", "store"),
-    ("notices",),
+    ("notices", "incidents", "metrics"),
     ("sources", "performers"),
     ("plugins",),
     ("daemon",),
@@ -49,7 +50,7 @@ ALONE = frozenset({"scripted"})
 FACADE_USERS = frozenset({"testing", "cli", "web", "fleet", "__main__"})
 FACADE_AVOIDS = frozenset({"cli", "web"})
 
-PURE = frozenset({"core", "rules"})
+PURE = frozenset({"core", "plans", "rules"})
 STDLIB_ONLY = PURE | {"_hook"}
 # Standard modules that pure code may not import. `datetime` holds values; its clocks are below.
 IMPURE_KINDS = {
@@ -99,7 +100,7 @@ CLOCKS = frozenset({"now", "today", "utcnow"})
 
 MODULE_LINES = 400
 FUNCTION_LINES = 40
-CORE_LINES = 2650
+CORE_LINES = 2700
 
 BANNED_WORDS = frozenset({"Manager", "Handler", "Helper", "Util", "Utils", "Data", "Info"})
 BANNED_FUNCTIONS = frozenset({"process"})

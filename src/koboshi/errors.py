@@ -7,9 +7,11 @@
     │   ├── ConfigBroken
     │   ├── FileUnreadable
     │   ├── ManifestBroken
+    │   ├── PlanDamaged
     │   ├── UnknownAgent
     │   ├── UnknownRule
-    │   └── UnknownSnapshot
+    │   ├── UnknownSnapshot
+    │   └── UnknownTask
     ├── JournalError        the record on disk cannot be used (exit code 3)
     │   ├── JournalTooNew
     │   ├── JournalDamaged
@@ -68,6 +70,15 @@ class ManifestBroken(InputError):
         self.complaints = complaints  #: each with its line and its key
 
 
+class PlanDamaged(InputError):
+    """the plan cannot be worked with"""
+
+    def __init__(self, path: str, faults: tuple[str, ...]) -> None:
+        rows = "\n".join(f"{path}: {fault}" for fault in faults)
+        super().__init__(rows, hint="the file was left as it is; mend it and try again")
+        self.faults = faults  #: each with its line, where it has one
+
+
 class UnknownAgent(InputError):
     """no agent of that name is known"""
 
@@ -78,6 +89,10 @@ class UnknownRule(InputError):
 
 class UnknownSnapshot(InputError):
     """no snapshot of that name is known"""
+
+
+class UnknownTask(InputError):
+    """no task of that id is known"""
 
 
 class JournalError(KoboshiError):

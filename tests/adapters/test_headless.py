@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koboshi.adapters.headless import JUDGES, Result, Tokens, result, things
+from koboshi.adapters.headless import DENIED, JUDGES, Result, Tokens, result, things
 from koboshi.errors import InputError
 
 INIT = {"type": "system", "subtype": "init", "session_id": "s-1", "cwd": "/w"}
@@ -369,3 +369,35 @@ def test_whatever_is_printed_is_judged(seen: list[object], agent: str) -> None:
     judged = result(jsonl(*seen), agent)
 
     assert judged.ok == (not judged.error)
+
+
+def test_codex_tells_of_a_rejected_call_on_stderr_alone() -> None:
+    """Its events say that all went well (0.166.0)."""
+    done = {"type": "turn.completed", "usage": {}}
+    errors = (
+        "Reading additional input from stdin...\n"
+        "2026-11-15T18:58:25.525243Z ERROR codex_core::tools::router: error=approval policy is "
+        "Never; reject command \u2014 you cannot ask for escalated permissions if the approval "
+        "policy is Never\n"
+    )
+
+    judged = result(json.dumps(done), "codex", errors=errors)
+
+    assert (judged.ok, judged.error) == (False, DENIED)
+    assert judged.permission_denials == ("command",)
+    assert result(json.dumps(done), "codex", errors="all is well").ok
+
+
+def test_gemini_tells_of_its_error_on_stderr() -> None:
+    """And nothing else is printed."""
+    said = {"session_id": "s", "error": {"message": "bad key", "code": 400}}
+
+    assert result("", "gemini", errors=json.dumps(said, indent=2)).error == "api_400"
+
+
+def test_codex_names_the_status_of_the_api() -> None:
+    """In its own words."""
+    message = "unexpected status 401 Unauthorized: invalid x-api-key, url: http://127.0.0.1:1/v1"
+    failed = {"type": "turn.failed", "error": {"message": message}}
+
+    assert result(json.dumps(failed), "codex").error == "api_401"

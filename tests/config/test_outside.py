@@ -153,3 +153,42 @@ def test_hours_go_over_midnight(text: str, minute: float, left: float) -> None:
 def test_what_is_no_hours_is_none(text: str) -> None:
     """A file that says so is told."""
     assert hours(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[commands.x]\n", "commands.x.run: expected either 'run' or 'shell', not neither"),
+        (
+            '[commands.x]\nrun = ["a"]\nshell = "b"\n',
+            "commands.x.run: expected either 'run' or 'shell', not both",
+        ),
+        ('[commands.x]\nrun = "a b"\n', "commands.x.run: expected a program and its words"),
+        ("[commands.x]\nrun = []\n", "commands.x.run: expected a program and its words"),
+        ('[actions.nofity]\nshell = "x"\n', "actions.nofity: expected one of answer, send"),
+        (
+            '[actions.start]\nshell = "x"\nwhen = "instead"\n',
+            "actions.start.when: expected 'after': only notify, escalate, bundle, fix-prompt can",
+        ),
+        ('[actions.start]\nshell = "x"\nwhen = "never"\n', "expected 'after' or 'instead'"),
+        ("[incidents]\nhand_over = 1\n", "incidents.hand_over: expected true or false"),
+        ("[incidents]\nkeeep = 1\n", "did you mean 'keep'?"),
+    ],
+)
+def test_programs_and_incidents_are_checked(text: str, expected: str) -> None:
+    """Once each, with file and line."""
+    (mistake,) = parse(text, "koboshi.toml").mistakes
+
+    assert expected in str(mistake)
+    assert mistake.line
+
+
+@pytest.mark.parametrize("table", ["commands.x", "actions.notify", "incidents"])
+def test_a_stranger_runs_no_program(tmp_path: Path, table: str) -> None:
+    """Nor says where bundles go."""
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "koboshi.toml").write_text(f'[{table}]\nshell = "touch /tmp/owned"\n')
+    found = resolve(Subject(agent="a", agent_type="x", cwd=str(tmp_path / "p")), tmp_path)
+
+    assert found.foreign == ()
+    assert "is ignored: the file of a project may not set this" in found.notes[0]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.daemon.trials import PATIENCE, Trial, trial
+from tests.incidents.test_bundles import unpacked
 from tests.notices.servers import Webhook
 
 pytestmark = pytest.mark.tmux
@@ -40,3 +42,22 @@ def test_a_word_and_a_question_reach_a_person(koboshi: Trial) -> None:
         koboshi.say("ack", "s")
         assert "asked: " not in koboshi.say("notify", "ls")
         assert "on its way: a" in koboshi.say("why", "s")
+
+
+def test_a_bundle_and_a_prompt_on_demand(koboshi: Trial) -> None:
+    """Of a real agent in a real terminal; a hook of the owner's hears of its start."""
+    heard = koboshi.folder / "heard"
+    koboshi.configure(f'[actions.start]\nshell = "cat > {heard}; echo noted"\n')
+    koboshi.say("run", "-d", "--name", "s", "--as", "scripted", "--", *koboshi.script(ASKS))
+    koboshi.until_status("s", "idle")
+    path = Path(koboshi.say("bundle", "s", "--about", "it is slow").strip())
+    found = unpacked(path)
+
+    assert json.loads(found["incident.json"])["what"] == "it is slow"
+    assert "run 1 started (first)" in found["chain.txt"]
+    assert "koboshi.scripted" in found["processes.txt"]
+    assert found["screen.txt"].strip()
+    assert found["screen.ansi"].strip()
+    assert "it is slow" in koboshi.say("prompt", "s", "--about", "it is slow")
+    assert json.loads(heard.read_text())["details"]["action"]["kind"] == "start"
+    assert "hook ended with 0: noted" in koboshi.say("why", "s")

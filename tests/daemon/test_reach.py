@@ -16,8 +16,9 @@ from koboshi.core.engine import happen
 from koboshi.core.events import Order, OrderGiven, Severity
 from koboshi.core.readings import Status
 from koboshi.daemon import reach as reaching
-from koboshi.daemon.noticing import acknowledged, notice_of, still_asked
+from koboshi.daemon.noticing import notice_of, seen_to, still_asked
 from koboshi.daemon.reach import Reach
+from koboshi.daemon.scribe.pen import Pen
 from koboshi.notices.desk import Desk
 from tests.core.worlds import Driver, blank, reading
 from tests.hosts.waiting import until
@@ -83,24 +84,24 @@ def test_a_file_that_changes_counts_and_a_bad_edit_does_not(
     assert "hunter2" not in caplog.text
 
 
-def test_what_threads_tell_is_told_in_the_loop(tmp_path: Path) -> None:
-    """Whoever writes it down need not be ready for threads."""
-    told: list[str] = []
+def test_what_went_out_is_in_the_log_of_the_day(tmp_path: Path) -> None:
+    """Told by a thread, written in the loop."""
 
     async def go() -> None:
         with Webhook().open() as hook:
             config(tmp_path, hook.port)
-            reach = Reach(
-                tmp_path, tmp_path, who=lambda _: None, told=lambda _, text: told.append(text)
-            )
+            pen, logs = Pen(every=0.01), tmp_path / "logs"
+            reach = Reach(tmp_path, tmp_path, who=lambda _: None, pen=pen, logs=logs)
             reach.open()
             action = Notify(about="1.x", text="it crashed", severity=Severity.P0)
             await reach.desk.take(notice_of(action, "api", time.time()))
-            await until(lambda: bool(told))
+            await until(lambda: any(logs.glob("koboshi-notify-*.log")) if logs.exists() else False)
             await reach.close()
+            await pen.close()
 
     asyncio.run(go())
-    assert told == ["c0: koboshi: api – P0 – sent"]
+    (log,) = (tmp_path / "logs").glob("koboshi-notify-????????.log")
+    assert log.read_text().endswith(" c0: koboshi: api – P0 – sent\n")
 
 
 def test_a_person_who_saw_to_it_is_asked_no_more(tmp_path: Path) -> None:
@@ -108,14 +109,12 @@ def test_a_person_who_saw_to_it_is_asked_no_more(tmp_path: Path) -> None:
     settled: list[str] = []
     desk = Desk(tmp_path)
     desk.settle = settled.append  # type: ignore[method-assign, assignment]
-    heard: list[object] = []
-    listen = acknowledged(desk, lambda *all_: heard.append(all_))
     driver = Driver(blank())
     for order in (Order.PAUSE, Order.ACKNOWLEDGE, Order.STOP):
-        listen(happen(driver.world, OrderGiven(order=order), driver.now), (), driver.world)
+        event = happen(driver.world, OrderGiven(order=order), driver.now)
+        seen_to(desk, event, driver.world)
 
     assert settled == ["a1", "a1"]
-    assert len(heard) == 3
 
 
 def test_an_agent_that_is_well_and_asks_nothing_needs_nobody() -> None:

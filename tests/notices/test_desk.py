@@ -64,7 +64,7 @@ def test_dead_slow_and_broken_servers_delay_nobody_else(tmp_path: Path) -> None:
             assert time.monotonic() - began < 0.5
             assert said == "on its way: c0, c1, c2, c3"
             await asyncio.to_thread(good.wait, 1)
-            await until(lambda: len(desk.waiting()["troubles"]) >= 2)  # type: ignore[arg-type]
+            await until(lambda: len(desk.waiting()["troubles"]) >= 2)
             bad.status = 200
             await until(
                 lambda: any(line.startswith("c2") and "– sent" in line for line in lines.said)

@@ -342,7 +342,7 @@ MUTANTS = {
     "k HNG001": Mutant(without("HNG001"), "stuck", (1, 2, 3)),
     "k TSK002": Mutant(without("TSK002"), "stuck", (1, 2, 3)),
     "m hang": Mutant(hangs_seen_everywhere, "after it moved", (1, 2, 3)),
-    "m errors": Mutant(instead("ERR004", _never_cured), "because of errors", (1, 2, 3)),
+    "m errors": Mutant(instead("ERR004", _never_cured), "because of errors", (187, 225, 357, 374)),
     "m open": Mutant(instead("IDL001", _nothing_open), "not told of what was left", (87, 93, 124)),
     "m lost": Mutant(never_lost, "resumed again that was not found", (5, 77, 107)),
     "m held": Mutant(others_not_looked_for, "another process had open", (87, 93, 124)),

@@ -5,7 +5,8 @@ Pure. Traps, each seen with a real CLI:
 - Claude: exit 0 and `success` although a permission was denied; `"subtype":"success"` with
   `"is_error":true` for an API error; exit 0 after SIGINT; exit 0 without `structured_output` when
   the model ignored the schema; exit 0 for a slash command nobody knows.
-- Codex: exit 0 although a command was declined; an `error` that a retry mended is no failure.
+- Codex: exit 0 although a command was declined; an `error` that a retry mended is no failure. A
+  command that asked for more than its sandbox is rejected on stderr alone: nothing in its events.
 - Gemini: one object over many lines; the error is printed elsewhere, and the exit code is a status.
 - OpenCode: permissions are refused by itself, exit 0.
 - All: a run that was killed prints no result at all. No result is no success.
@@ -34,6 +35,8 @@ CAUSES = (
     ("overloaded", r"high demand|overloaded"),
     ("disconnected", r"stream disconnected|unable to connect|econnreset"),
 )
+#: How Codex logs that it rejected a call by itself.
+REJECTED = re.compile(r"codex_core::\S+: error=.*approval policy is \w+; reject (\w+)")
 #: What Gemini calls a tool that it was not allowed to use.
 NOT_ALLOWED = ("tool_not_registered", "policy_violation")
 
@@ -60,12 +63,20 @@ class Result:
     permission_denials: tuple[str, ...] = ()  #: the tools or commands it was kept from
 
 
-def result(text: str, agent: str, *, structured: bool = False) -> Result:
-    """What the output says; `structured`: a schema was given and must have been obeyed."""
+def result(text: str, agent: str, *, structured: bool = False, errors: str = "") -> Result:
+    """What the output says; `structured`: a schema was given and must have been obeyed.
+
+    `errors` is what it wrote to stderr: some tell there alone what went wrong.
+    """
     judge = JUDGES.get(agent)
     if judge is None:
         raise InputError(f"expected one of {', '.join(JUDGES)}, not {agent!r}")
     judged = judge(list(things(text)))
+    if judged.error == NO_RESULT and agent == "gemini":
+        judged = judge(list(things(f"{text}\n{errors}")))
+    if agent == "codex":
+        told = tuple(found[1] or "call" for found in REJECTED.finditer(errors))
+        judged = replace(judged, permission_denials=(*judged.permission_denials, *told))
     if judged.ok and judged.permission_denials:
         return replace(judged, ok=False, error=DENIED)
     if judged.ok and structured and not _structured(text, agent, judged):
@@ -271,7 +282,9 @@ JUDGES: dict[str, Callable[[list[Thing]], Result]] = {
 
 
 def _cause(message: str) -> str:
-    status = re.search(r"(?:last status|API Error):? (\d{3})\b|\((\d{3})\)", message)
+    status = re.search(
+        r"(?:last status|API Error|unexpected status):? (\d{3})\b|\((\d{3})\)", message
+    )
     for code, pattern in CAUSES:
         if re.search(pattern, message, re.IGNORECASE):
             return code

@@ -94,7 +94,7 @@ class Ear:
 
     def _said(self, row: str) -> Iterable[str]:
         if self._set is not None:
-            for index in self._set.Match(row):
+            for index in self._set.Match(row) or ():
                 yield self._patterns[index]
         if self._errors and _ERROR.search(row):
             yield f"{ERRORS}{normalised(row)}"

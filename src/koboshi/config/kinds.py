@@ -111,7 +111,7 @@ def _hooks(value: object) -> str:
 
 def _text(value: object) -> str:
     """One line that can be typed: a control character would be a key."""
-    if not isinstance(value, str) or len(value) > LONGEST or not _typable(value):
+    if not isinstance(value, str) or len(value) > LONGEST or not typable(value):
         raise wrong(f"a text of one line, at most {LONGEST} characters", value)
     return value
 
@@ -128,7 +128,8 @@ def _leftovers(value: object) -> str:
     return str(value)
 
 
-def _typable(text: str) -> bool:
+def typable(text: str) -> bool:
+    """Whether a text is one line without control characters."""
     return all(unicodedata.category(char) not in ("Cc", "Cs", "Zl", "Zp") for char in text)
 
 
@@ -141,7 +142,7 @@ def _commands(value: object) -> tuple[str, ...]:
             with contextlib.suppress(ValueError, RecursionError):
                 found = json.loads(value)
     right = isinstance(found, list) and all(
-        isinstance(each, str) and each.strip() and len(each) <= LONGEST and _typable(each)
+        isinstance(each, str) and each.strip() and len(each) <= LONGEST and typable(each)
         for each in found
     )
     if not right or not isinstance(found, list):

@@ -18,24 +18,27 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self._lines: dict[Key, int] = {}
+        self._counts: dict[Key, int] = {}
         table: Key = ()
-        counts: dict[Key, int] = {}  # of tables in a list: `[[rule]]`
         inside = ""  # the quotes of a text over many lines, whose rows are no keys
         for number, row in enumerate(text.split("\n"), 1):
             if not inside:
                 if header := _HEADER.match(row):
-                    table = _parts(header[2])
+                    table = self._table(_parts(header[2]), many=header[1] == "[[")
                     self._lines.setdefault(table, number)
-                    if header[1] == "[[":
-                        counts[table] = counts.get(table, -1) + 1
-                        table = (*table, str(counts[table]))
-                        self._lines.setdefault(table, number)
                 elif entry := _ENTRY.match(row):
                     self._lines.setdefault(table + _parts(entry[1]), number)
             for quotes in (inside,) if inside else _QUOTES:
                 if row.count(quotes) % 2:
                     inside = "" if inside else quotes
                     break
+
+    def _table(self, table: Key, *, many: bool) -> Key:
+        """The n-th `[[table]]` is `table.n`, as the parser's errors call it."""
+        if not many:
+            return table
+        number = self._counts[table] = self._counts.get(table, -1) + 1
+        return (*table, str(number))
 
     def of(self, key: Key) -> int | None:
         """The line of that key, else of the table or list it stands in."""

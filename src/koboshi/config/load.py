@@ -21,14 +21,17 @@ from pydantic import ValidationError
 from koboshi.adapters.registry import names
 from koboshi.rules import BUILTIN
 
+from .answers import TABLE, Answers, Fault, read_answers
 from .kinds import brief
 from .lines import Key, Lines
 from .mistakes import Mistake, dotted, in_our_words
 from .model import OUTSIDE, File, Values, known
-from .rulebook import TABLE, Rulebook, rulebook
+from .rulebook import TABLE as RULES
+from .rulebook import Rulebook, rulebook
+from .whole import unfinished
 
-#: Bytes of a file; a full one has 3,000.
-MOST_BYTES = 1 << 16
+#: Bytes of a file; a full one has 3,000, and two hundred rules have 60,000.
+MOST_BYTES = 1 << 18
 #: Mistakes that are told one by one.
 MOST_TOLD = 50
 
@@ -58,6 +61,7 @@ class Sheet:
     broken: bool = False  #: nothing of it could be read
     refused: tuple[str, ...] = ()  #: tables that were not even looked at
     book: Rulebook = field(default_factory=Rulebook)  #: the rules that it adds
+    answers: Answers = field(default_factory=Answers)
 
     def layers(self, agent: str, agent_type: str) -> Iterator[Layer]:
         """What concerns that agent: for all, for its type, for itself."""
@@ -97,14 +101,13 @@ def parse(text: str, file: str, *, without: tuple[str, ...] = ()) -> Sheet:
         raw = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, ValueError) else "nested too deeply"
-        at = _AT.search(reason)
-        line = int(at[1] or text.count("\n") + 1) if at else None
-        came = _AT.sub("", reason)
-        return _broken(file, "TOML", came[:1].lower() + came[1:], line)
+        return _unparsed(text, file, reason)
     lines, mistakes, wrong = Lines(text), list[Mistake](), list[Key]()
     refused = tuple(name for name in without if raw.pop(name, None) is not None)
     book = _rules(raw, file, lines, foreign=bool(without))
     model = File()
+    answers = read_answers(raw.pop(TABLE)) if TABLE in raw else Answers()
+    mistakes += [_fault(file, lines, each) for each in answers.faults]
     for _ in range(3):  # twice: all mistakes are reported at once
         try:
             model = File.model_validate(raw)
@@ -120,7 +123,7 @@ def parse(text: str, file: str, *, without: tuple[str, ...] = ()) -> Sheet:
                 wrong.append((*key[:-1], mistake.meant or key[-1]))
                 _leave_out(raw, key)
     mistakes += _unknown_types(file, lines, model)
-    mistakes += _nowhere(file, lines, model, wrong)
+    mistakes += [m for m in _unfinished(file, lines, model) if m.key not in map(dotted, wrong)]
     mistakes += book.mistakes
     return Sheet(
         file=file,
@@ -130,11 +133,26 @@ def parse(text: str, file: str, *, without: tuple[str, ...] = ()) -> Sheet:
         wrong=tuple(wrong),
         refused=refused,
         book=book,
+        answers=answers,
     )
 
 
+def _unparsed(text: str, file: str, reason: str) -> Sheet:
+    """No TOML at all."""
+    at = _AT.search(reason)
+    line = int(at[1] or text.count("\n") + 1) if at else None
+    came = _AT.sub("", reason)
+    return _broken(file, "TOML", came[:1].lower() + came[1:], line)
+
+
+def _unfinished(file: str, lines: Lines, model: File) -> Iterator[Mistake]:
+    for key, expected, came in unfinished(model):
+        line = lines.of(key)
+        yield Mistake(file=file, line=line, key=dotted(key), expected=expected, came=came)
+
+
 def _rules(raw: dict[str, Any], file: str, lines: Lines, *, foreign: bool) -> Rulebook:
-    tables = raw.pop(TABLE, None)
+    tables = raw.pop(RULES, None)
     if tables is None:
         return Rulebook()
     taken = [rule.code for rule in BUILTIN]
@@ -163,6 +181,17 @@ def _broken(file: str, expected: str, came: str = "", line: int | None = None) -
     return Sheet(file=file, model=File(), lines=lines, mistakes=(mistake,), broken=True, book=book)
 
 
+def _fault(file: str, lines: Lines, fault: Fault) -> Mistake:
+    return Mistake(
+        file=file,
+        line=lines.of(fault.key),
+        key=dotted(fault.key),
+        expected=fault.expected,
+        came=fault.came,
+        meant=fault.meant,
+    )
+
+
 def _leave_out(raw: Any, key: Key) -> None:  # noqa: ANN401 - tables of tables
     for part in key[:-1]:
         if not isinstance(raw, dict) or part not in raw:
@@ -184,16 +213,6 @@ def _unknown_types(file: str, lines: Lines, model: File) -> Iterator[Mistake]:
                 expected=f"one of {', '.join(types)}",
                 came=brief(name),
                 meant=close[0] if close else "",
-            )
-
-
-def _nowhere(file: str, lines: Lines, model: File, wrong: list[Key]) -> Iterator[Mistake]:
-    """Channels without an address, other than those whose address was wrong."""
-    for name, channel in model.notify.channels.items():
-        key = ("notify", "channels", name, "url")
-        if not channel.url and key not in wrong:
-            yield Mistake(
-                file=file, line=lines.of(key), key=dotted(key), expected="an address", came="none"
             )
 
 

@@ -27,7 +27,7 @@ from .kinds import (
     Trust,
     Words,
 )
-from .outside import TABLES, Notify
+from .outside import TABLES, Hook, Incidents, Notify, Program
 
 _DEFAULT = Settings()
 
@@ -175,6 +175,12 @@ class File(Values):
     """`[types.claude]`: for the agents of that type."""
     notify: Notify = Notify()
     """`[notify]`: how a person is reached."""
+    incidents: Incidents = Incidents()
+    """`[incidents]`: what is kept of one."""
+    commands: dict[str, Program] = Field(default_factory=dict)
+    """`[commands.NAME]`: programs that rules can run."""
+    actions: dict[str, Hook] = Field(default_factory=dict)
+    """`[actions.KIND]`: programs that go with every action of a kind."""
 
 
 #: Tables that are about no agent's settings; a project's file may not have them.

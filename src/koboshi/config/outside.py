@@ -14,7 +14,7 @@ from koboshi.core.events import Severity
 
 from .addresses import LONGEST, objection, scheme
 from .hours import Hours, hours
-from .kinds import Seconds, wrong
+from .kinds import Count, Seconds, Text, Tries, wrong
 
 
 def _address(value: object) -> str:
@@ -45,6 +45,32 @@ Address = Annotated[str, PlainValidator(_address)]
 SeverityWord = Annotated[Severity, PlainValidator(_severity)]
 HoursOfDay = Annotated[Hours, PlainValidator(_hours)]
 OwnHours = Annotated[Hours | None, PlainValidator(_hours)]
+
+
+def _argv(value: object) -> tuple[str, ...]:
+    right = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if not isinstance(value, list) or not right or not value or not value[0].strip():
+        raise wrong('a program and its words, such as ["notify-send", "koboshi"]', value)
+    if any("\0" in each for each in value):
+        raise wrong("words without a zero byte", value)
+    return tuple(value)
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise wrong("true or false", value)
+    return value
+
+
+def _when(value: object) -> str:
+    if value not in ("after", "instead"):
+        raise wrong("'after' or 'instead'", value)
+    return str(value)
+
+
+Words = Annotated[tuple[str, ...], PlainValidator(_argv)]
+Flag = Annotated[bool, PlainValidator(_flag)]
+When = Annotated[str, PlainValidator(_when)]
 
 
 class _Table(BaseModel):
@@ -83,5 +109,51 @@ class Notify(_Table):
     """What a person is asked is repeated that often until `koboshi ack`; 0 is never."""
 
 
+class Incidents(_Table):
+    """What is kept of an incident, and where it goes."""
+
+    lines: Count = 300
+    """Lines of output and of the transcript in a bundle."""
+    keep: Tries = 20
+    """Bundles of an agent that are kept, and prompts; …"""
+    keep_for: Seconds = 30 * 86400.0
+    """… for that long; the newest always is."""
+    upload: Text = ""
+    """Where each bundle is put besides: `s3://BUCKET/FOLDER` or an address that obstore knows. Keys
+    come from the environment of the daemon (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL` …);
+    `pip install 'koboshi[s3]'`."""
+    template: Text = ""
+    """A file in place of koboshi's own words for a prompt; `{error}`, `{lines}`, `{tried}`,
+    `{branch}`, `{worktree}`, `{agent}`, `{run}` and `{bundle}` are filled in."""
+    hand_over: Flag = False
+    """Whether such a prompt is given to the agent: typed when it is at its prompt next, after a
+    restart too. Not in the mode `observe`."""
+
+
+class Program(_Table):
+    """A program of the owner's. What happened is JSON on its standard input."""
+
+    run: Words = ()
+    """The program and its words, such as `["~/bin/page-me", "--loud"]`; no shell reads them."""
+    shell: Text = ""
+    """In place of `run`: a line that `/bin/sh` reads."""
+    timeout: Seconds = 30.0
+    """After that it is killed, with all it started."""
+
+
+class Hook(Program):
+    """A program for all actions of one kind."""
+
+    when: When = "after"
+    """`after` runs it when the action has come out; `instead` runs it in the place of the action,
+    and its exit code says what came of it (`notify`, `escalate`, `bundle`, `fix-prompt`)."""
+
+
 #: Every table, by the name that it has in a file.
-TABLES: dict[str, type[BaseModel]] = {"notify": Notify, "notify.channels.NAME": Channel}
+TABLES: dict[str, type[BaseModel]] = {
+    "notify": Notify,
+    "notify.channels.NAME": Channel,
+    "incidents": Incidents,
+    "commands.NAME": Program,
+    "actions.NAME": Hook,
+}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Notify, Send
+from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Notify, Send
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal
 from koboshi.rules.context import refresh_for
@@ -55,6 +55,18 @@ def _escalate(at: Occasion) -> tuple[Action, ...]:
     return (Escalate(about=at.about, text=at.step.text or at.said),)
 
 
+def _bundle(at: Occasion) -> tuple[Action, ...]:
+    return (Bundle(about=at.about, text=at.said),)
+
+
+def _prompt(at: Occasion) -> tuple[Action, ...]:
+    return (FixPrompt(about=at.about, text=at.said),)
+
+
+def _command(at: Occasion) -> tuple[Action, ...]:
+    return (Command(about=at.about, text=at.said, name=at.step.text),)
+
+
 def _send(at: Occasion) -> tuple[Action, ...]:
     """Typed at its prompt; until it is there the rule goes on asking."""
     ready = at.view.status in _AT_PROMPT and not at.view.restarting
@@ -74,13 +86,17 @@ def _refresh(at: Occasion) -> tuple[Action, ...]:
 KINDS: dict[str, Callable[[Occasion], tuple[Action, ...]]] = {
     "notify": _notify,
     "escalate": _escalate,
+    "debug_collect": _bundle,
+    "generate_prompt": _prompt,
+    "command": _command,
     "send": _send,
     "restart": _restart,
     "refresh": _refresh,
 }
 #: Those that tell and touch nothing.
-TELLING = ("notify", "escalate")
-_WITH_TEXT = ("send",)
+TELLING = ("notify", "escalate", "debug_collect", "generate_prompt")
+#: Those that are nothing without a text: what is typed, the name of a program.
+_WITH_TEXT = ("send", "command")
 
 
 def steps(value: object) -> tuple[Step, ...] | None:

@@ -18,7 +18,9 @@ from pydantic import ValidationError
 from koboshi.core.actions import Mode
 from koboshi.core.rules import Rule
 from koboshi.core.settings import Settings
+from koboshi.policy.policies import Policy
 
+from .answers import in_project
 from .durations import shown
 from .kinds import Trust
 from .load import Layer, Sheet, read
@@ -35,6 +37,7 @@ _WHY = {
     Trust.MORE: "the file of a project may not lower this",
     Trust.FEWER: "the file of a project may not add to this",
 }
+_WHY_STRICTER = "the file of a project may only deny or ask; your own koboshi.toml can allow"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,7 @@ class Resolved:
     foreign: tuple[Mistake, ...] = ()  #: in the project's file
     notes: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()  #: those of the files; the user's own first
+    answers: Policy = field(default_factory=Policy)  #: in force in mode `auto`
 
     def facts(self) -> dict[str, Any]:
         """As plain values, for people and programs."""
@@ -94,12 +98,13 @@ class _Pile:
 
 def resolve(subject: Subject, config: Path) -> Resolved:
     """The settings of that agent; `config` is the folder of the user's own file."""
-    pile, notes = _Pile(), list[str]()
+    pile, notes, answers = _Pile(), list[str](), Policy()
     mistakes, foreign = list[Mistake](), list[Mistake]()
     own_path, project_path = config / FILE, Path(subject.cwd) / FILE
     own = read(own_path)
     if own is not None:
         mistakes += own.mistakes
+        answers = own.answers.policy
         if own.broken:
             pile.close("mode", own.file)
         for layer in own.layers(subject.agent, subject.agent_type):
@@ -108,6 +113,8 @@ def resolve(subject: Subject, config: Path) -> Resolved:
     if project is not None:
         foreign += project.mistakes
         notes += _lay_project(pile, project, subject)
+        answers, refused = in_project(answers, project.answers)
+        notes += [f"{project.file}: {each} is ignored: {_WHY_STRICTER}" for each in refused]
     mistakes += _lay_variables(pile, subject.variables)
     if subject.mode is not None:
         pile.put("mode", subject.mode, COMMAND_LINE)
@@ -120,6 +127,7 @@ def resolve(subject: Subject, config: Path) -> Resolved:
         foreign=tuple(foreign),
         notes=tuple(notes),
         rules=rules,
+        answers=replace(answers, exact=pile.settings.allow),
     )
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST = 500
 TABLE = "rule"
 
-_CODE = re.compile(r"[A-Z]{2,6}-?[0-9]{1,4}", re.ASCII)
+_CODE = re.compile(r"[A-Z]{1,6}-?[0-9]{1,4}", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 #: In the place of what is missing, while the rest is looked at.
 _STAND_IN = {"name": "nameless", "when": "true"}
@@ -185,7 +185,7 @@ class _Reader:
         if not isinstance(table, dict):
             return None
         rest = {name: value for name, value in table.items() if name not in bad}
-        return RuleTable.model_validate({**_STAND_IN, "code": f"X{self._number}", **rest})
+        return RuleTable.model_validate({**_STAND_IN, "code": f"STAND-{self._number}", **rest})
 
     def _condition(self, text: str) -> Condition | None:
         try:

@@ -191,8 +191,33 @@ class Escalate(_Telling):
     gives_up: bool = False  #: no restart until a person acknowledges
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle(_Telling):
+    """Put everything that tells of an incident into one file, without secrets."""
+
+    kind: ClassVar[str] = "bundle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixPrompt(_Telling):
+    """Write a prompt that asks an agent for cause, fix and prevention of an incident."""
+
+    kind: ClassVar[str] = "fix-prompt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command(_Telling):
+    """Run a program that the owner's configuration names."""
+
+    kind: ClassVar[str] = "command"
+    name: str
+
+    def _about(self) -> str:
+        return f"{self.about}.{self.name}.{self.kind}"
+
+
 _Terminal = Answer | Send | Refresh | Interrupt | Checkpoint | Stop | Start | Load
-Telling = Notify | Escalate
+Telling = Notify | Escalate | Bundle | FixPrompt | Command
 Action = _Terminal | Telling
 
 #: Wire name of each action. Names are never reused.

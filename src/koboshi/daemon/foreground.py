@@ -209,8 +209,8 @@ async def run_foreground(post: Post, *, stdin: int = 0, stdout: int = 1, stderr:
     folder = journal_dir(post.state, post.agent).parent
     make_private(folder)
     pen = Pen()
-    reach = Reach(folder, config_dir(), who=lambda _: foreground.supervisor)
-    foreground = Foreground(replace(post, pen=pen, desk=reach.desk), Console.open(stdin, stdout))
+    reach = Reach(folder, config_dir(), who=lambda _: foreground.supervisor, pen=pen)
+    foreground = Foreground(replace(post, pen=pen, reach=reach), Console.open(stdin, stdout))
     with aside(folder / "koboshi.log", stderr):
         reach.open()
         try:

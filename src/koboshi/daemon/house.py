@@ -60,7 +60,13 @@ class House:
         """Take up everybody on the roster."""
         make_private(socket_dir(self.state))
         self.pen = Pen()
-        self.reach = Reach(self.state, config_dir(), who=self._supervisor)
+        self.reach = Reach(
+            self.state,
+            config_dir(),
+            who=self._supervisor,
+            pen=self.pen,
+            logs=self.state / "logs",
+        )
         self.reach.open()
         for trouble in self.roster.troubles():
             log.error("an agent was passed over", extra={"reason": trouble})

@@ -12,11 +12,11 @@ from koboshi.core.rules import evaluate
 from koboshi.notices.notice import Notice
 
 if TYPE_CHECKING:
-    from koboshi.core.engine import Decision, World
+    from koboshi.core.engine import World
     from koboshi.core.events import Event, Moment
     from koboshi.notices.desk import Desk
 
-    from .supervisor import Listen, Supervisor
+    from .supervisor import Supervisor
 
 #: Whoever gives one of these has seen the agent's trouble.
 _SEEN_TO = (Order.ACKNOWLEDGE, Order.START, Order.STOP, Order.KILL, Order.RELEASE)
@@ -43,17 +43,11 @@ def bring(desk: Desk, supervisor: Supervisor) -> Callable[[Notify | Escalate], A
     return notice
 
 
-def acknowledged(desk: Desk | None, other: Listen | None) -> Listen:
-    """Ends the asking about an agent when a person has said that they saw to it."""
-
-    def hear(event: Event, decisions: tuple[Decision, ...], world: World) -> None:
-        body = event.body
-        if desk is not None and isinstance(body, OrderGiven) and body.order in _SEEN_TO:
-            desk.settle(world.view.context.agent)
-        if other is not None:
-            other(event, decisions, world)
-
-    return hear
+def seen_to(desk: Desk, event: Event, world: World) -> None:
+    """End the asking about an agent when a person has said that they saw to it."""
+    body = event.body
+    if isinstance(body, OrderGiven) and body.order in _SEEN_TO:
+        desk.settle(world.view.context.agent)
 
 
 def still_asked(world: World, now: Moment, keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -8,26 +8,36 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+import os
+import time
+from collections.abc import Callable, Sized
 from typing import TYPE_CHECKING
 
 from koboshi.config.model import OUTSIDE, File
 from koboshi.config.owned import Owned, owned, stamp
+from koboshi.metrics.books import PROMETHEUS, Books, pages, write
+from koboshi.metrics.prometheus import exposition
 from koboshi.notices.desk import Desk
+from koboshi.store.redaction import secret_values
 
-from .noticing import still_asked
+from .noticing import seen_to, still_asked
+from .scribe.dailies import Dailies
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from koboshi.notices.desk import Told
+    from koboshi.core.engine import Decision, World
+    from koboshi.core.events import Event
 
-    from .supervisor import Supervisor
+    from .scribe.pen import Pen
+    from .supervisor import Listen, Supervisor
 
 log = logging.getLogger(__name__)
 
 #: Seconds between two looks at the owner's file.
 LOOK = 5.0
+#: Seconds between two writings of the figures.
+PUBLISH = 15.0
 
 
 class Reach:
@@ -39,29 +49,66 @@ class Reach:
         config: Path,
         *,
         who: Callable[[str], Supervisor | None],
-        told: Told = lambda *_: None,
+        pen: Pen | None = None,
+        logs: Path | None = None,
     ) -> None:
-        self._config, self._who = config, who
+        self._config, self._who, self._pen = config, who, pen
         self._loop = asyncio.get_running_loop()
-        self.desk = Desk(folder, told=lambda utc, text: self._say(told, utc, text))
+        secrets = secret_values(os.environ)
+        self._dailies = Dailies(pen, logs, secrets) if pen is not None and logs else None
+        self.books = Books(folder / "metrics")
+        self.desk = Desk(folder, told=self._say)
         self.desk.needed = self._needed
         self._stamp = (-1, -1)
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self.owned = Owned(file=File())
 
     def open(self) -> None:
         """Read the owner's file and go on reading it."""
         self._stamp = stamp(self._config)
         self._use(owned(self._config), first=True)
-        self._task = self._loop.create_task(self._mind())
+        self.books.open(time.time())
+        self._tasks = [self._loop.create_task(work) for work in (self._mind(), self._publish())]
 
     async def close(self) -> None:
         """Leave; what is still to be told is on disk."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._write_books()
         await self.desk.close()
+
+    def before(self, other: Listen | None) -> Listen:
+        """Who hears everything first, and then tells the other one."""
+
+        def hear(event: Event, decisions: tuple[Decision, ...], world: World) -> None:
+            seen_to(self.desk, event, world)
+            self.books.take(event, decisions, world)
+            if self._dailies is not None:
+                self._dailies.heard(event, decisions, world)
+            if other is not None:
+                other(event, decisions, world)
+
+        return hear
+
+    def exposition(self) -> str:
+        """All figures, as Prometheus wants them."""
+        return exposition(self.books.figures(), time.time(), self._notices())
+
+    async def _publish(self) -> None:
+        while True:
+            await asyncio.sleep(PUBLISH)
+            self._write_books()
+
+    def _write_books(self) -> None:
+        if self._pen is None or not (copies := self.books.copies()):
+            return
+        utc, folder, notices = time.time(), self.books.folder, self._notices()
+        self._pen.do(folder / PROMETHEUS, lambda: write(folder, pages(copies, utc, notices), utc))
+
+    def _notices(self) -> dict[str, int]:
+        found = self.desk.waiting()
+        return {key: len(v) if isinstance(v, Sized) else int(v) for key, v in found.items()}
 
     async def _mind(self) -> None:
         while True:
@@ -88,10 +135,11 @@ class Reach:
             return None
         return still_asked(supervisor.world, supervisor.runtime.now(), keys)
 
-    def _say(self, told: Told, utc: float, text: str) -> None:
+    def _say(self, utc: float, text: str) -> None:
         """What the threads of the desk tell, in the loop."""
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens
-            self._loop.call_soon_threadsafe(told, utc, text)
+        if self._dailies is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens
+                self._loop.call_soon_threadsafe(self._dailies.told, utc, text)
 
 
 def _is_outside(key: str) -> bool:

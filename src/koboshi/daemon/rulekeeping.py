@@ -75,6 +75,13 @@ class RuleKeeper:
             log.info("rules read again", extra=said)
 
 
+async def kept(config: Path, cwd: str) -> RuleKeeper:
+    """A keeper who has read the files."""
+    keeper = RuleKeeper(config, cwd)
+    await asyncio.to_thread(keeper.look)
+    return keeper
+
+
 def _stamp(file: Path) -> _Stamp:
     try:
         found = file.stat()

@@ -25,6 +25,7 @@ from .control.verbs import Verbs
 from .house import House
 from .lock import AgentLocked, agent_lock
 from .logs import log_to
+from .runtime import spare_the_collector
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +76,7 @@ async def serve(state: Path) -> None:
         loop.create_task(_leave_without(state / LOCK, leave)),
     ]
     house.open()
+    spare_the_collector()
     log.info("the daemon is up", extra={"pid": os.getpid()})
     try:
         await leave.wait()

@@ -30,11 +30,12 @@ from koboshi.store.redaction import secret_values
 from koboshi.store.shelves import DiskShelf
 from koboshi.store.snapshots.aside import Retention, snapshot_for
 
+from .aftermath import Aftermath
 from .eyes import watch
 from .lock import agent_lock, session_lock
-from .noticing import acknowledged, bring
+from .noticing import bring
 from .recover import reopen, take_over
-from .rulekeeping import RuleKeeper
+from .rulekeeping import RuleKeeper, kept
 from .runtime import AsyncioRuntime
 from .scribe.scribe import Scribe, papers
 from .supervisor import Supervisor
@@ -45,10 +46,10 @@ if TYPE_CHECKING:
     from koboshi.core.observations import Observation
     from koboshi.core.rules import Rule
     from koboshi.hosts.base import Host
-    from koboshi.notices.desk import Desk
     from koboshi.store.history import Recovered
     from koboshi.store.journal import Journal
 
+    from .reach import Reach
     from .scribe.pen import Pen
     from .supervisor import Listen
 
@@ -67,7 +68,7 @@ class Post:
     hooks: Path | None = None  #: a file the agent appends its hook payloads to
     versions: Versions | None = None  #: what is known of CLIs; None: what the disk says
     pen: Pen | None = None  #: writes the logs for people; None: there are none
-    desk: Desk | None = None  #: reaches people; None: only the log does
+    reach: Reach | None = None  #: people, storage and programs; None: only the log is written
 
 
 def start_first(supervisor: Supervisor) -> None:
@@ -89,13 +90,11 @@ async def watch_over(
 
     `begun` is told once what was known is known again; it starts an agent that never ran.
     """
-    folder = journal_dir(post.state, post.agent)
-    scribe = _scribe(post)
+    folder, scribe = journal_dir(post.state, post.agent), _scribe(post)
     with agent_lock(folder.parent / "lock"), _posted_to(post, folder.parent) as url:
         gear = Gear(folder=folder.parent, url=url.of if url else None)
         runtime, chosen = AsyncioRuntime(), await _adapter(post)
-        keeper = RuleKeeper(config_dir(), post.program.cwd)
-        await asyncio.to_thread(keeper.look)
+        keeper = await kept(config_dir(), post.program.cwd)
 
         def assemble(world: World, journal: Journal) -> Supervisor:
             return Supervisor(
@@ -106,10 +105,10 @@ async def watch_over(
                 program=replace(post.program, gear=gear),
                 runtime=runtime,
                 announce=lambda text: announce(supervisor, text),
-                listen=scribe.before(acknowledged(post.desk, listen)),
+                listen=scribe.before(post.reach.before(listen) if post.reach else listen),
             )
 
-        shelf, left = DiskShelf(folder), reborn.folder(post.program.cwd, _around(post))
+        shelf, left = DiskShelf(folder), reborn.folder(post.program.cwd, around(post))
         supervisor, recovered = reopen(shelf, _blank(post, keeper.rules), runtime, assemble)
         _tell(recovered)
         scribe.attend(supervisor)
@@ -135,7 +134,7 @@ def _scribe(post: Post) -> Scribe:
     monitor, output = papers(
         agent, post.agent_type, post.settings, state=post.state, cwd=program.cwd
     )
-    folder, secrets = journal_dir(post.state, agent).parent, secret_values(_around(post))
+    folder, secrets = journal_dir(post.state, agent).parent, secret_values(around(post))
     return Scribe(post.pen, folder, monitor=monitor, output=output, secrets=secrets)
 
 
@@ -166,11 +165,11 @@ async def _adapter(post: Post) -> Adapter:
 
 def _blank(post: Post, rules: tuple[Rule, ...]) -> World:
     context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
-    settings = reborn.tuned(post.settings, _around(post))
+    settings = reborn.tuned(post.settings, around(post))
     return World(view=View(context=context, settings=settings), rules=rules)
 
 
-def _around(post: Post) -> Mapping[str, str]:
+def around(post: Post) -> Mapping[str, str]:
     """The environment that the agent is started in."""
     return os.environ if post.program.env is None else post.program.env
 
@@ -190,11 +189,14 @@ async def _live(
     gear, url, keeper = ears
     senses = _Senses(post, supervisor, gear, keeper)
     supervisor.hands.transcript = senses.last_lines
-    if post.desk is not None:
-        supervisor.hands.notice = bring(post.desk, supervisor)
-    around, state = _around(post), gear.state
+    if post.reach is not None:
+        supervisor.hands.notice = bring(post.reach.desk, supervisor)
+        Aftermath(post, post.reach, supervisor).attend()
+    environment, state = around(post), gear.state
     supervisor.hands.session_lock = session_lock
-    supervisor.hands.session_users = lambda session: asyncio.to_thread(users_of, session, around)
+    supervisor.hands.session_users = lambda session: asyncio.to_thread(
+        users_of, session, environment
+    )
     supervisor.hands.left_running = lambda run: asyncio.to_thread(left_by, post.agent, state, run)
     keep = Retention(least=post.settings.keep_least, seconds=post.settings.keep_for)
     cwd, agent = post.program.cwd, post.agent
@@ -209,7 +211,7 @@ class _Senses:
 
     def __init__(self, post: Post, supervisor: Supervisor, gear: Gear, keeper: RuleKeeper) -> None:
         self._supervisor, self._keeper = supervisor, keeper
-        self._around = _around(post)
+        self._around = around(post)
         self._files = Senses(post.agent, post.agent_type, gear.spool)
         self._hooks = HookFile(post.hooks) if post.hooks else None
         tasks = post.settings.tasks

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from koboshi.sources.reborn import LastWords
     from koboshi.store.journal import Journal
 
+    from .aftermath import Aftermath
     from .runtime import Runtime
 
     Listen = Callable[[Event, tuple[Decision, ...], World], None]
@@ -91,6 +92,9 @@ class Supervisor:
         self.last_words: Callable[[float], LastWords | None] = lambda _: None
         #: told of every look that was read: when it was taken, and how wide it is
         self.saw: Callable[[ScreenRead, float, int], None] = lambda *_: None
+        self.aftermath: Aftermath | None = None  #: what is made of its incidents, if anything
+        #: why what is under way was decided
+        self.decided: dict[str, Decision] = {}
         self._journal = journal
         self._adapter = adapter
         self._listen = listen
@@ -181,6 +185,11 @@ class Supervisor:
         if isinstance(body, ScreenRead) and body.reading.limit is None:
             self._last = (observation, body)
         return body
+
+    @property
+    def last_seen(self) -> ScreenSeen | None:
+        """The last look that was read, where one is kept."""
+        return self._last[0] if self._last else None
 
     @property
     def owes_a_look(self) -> bool:
@@ -274,6 +283,7 @@ class Supervisor:
             self._listen(event, decisions, world)
         for decision in decisions:
             if decision.verdict.admitted:
+                self.decided[decision.action.key] = decision
                 self.runtime.spawn(self._perform(decision.action))
         return True
 
@@ -313,5 +323,6 @@ class Supervisor:
             outcome = Outcome(ending=Ending.FAILED, why=f"the terminal broke: {error}")
         # Law 4: whatever shows next is new, also where it looks like what was told before.
         self._coalescer = Coalescer()
+        self.decided.pop(action.key, None)
         self.take(ActionFinished(key=action.key, action=action, outcome=outcome))
         self.nudge.give()

@@ -154,7 +154,7 @@ class Ward:
             settings=await settled(entry),
             pen=self._pen,
             versions=self._versions,
-            desk=self._reach.desk if self._reach else None,
+            reach=self._reach,
         )
         await watch_over(
             post, self._host, enough=lambda _: False, begun=self._begun, listen=self._heard

@@ -25,6 +25,7 @@ class Launch:
     base: dict[str, str] | None = None  #: the environment of who asked; None: the host's own
     cols: int = 120
     rows: int = 40
+    limit: float | None = None  #: seconds after which it is ended, whoever is there to see it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -174,12 +174,13 @@ def _fail(answer: asyncio.Future[Any], error: Exception) -> None:
 class Question:
     """Commands that were sent together, and what was answered so far."""
 
-    __slots__ = ("answered", "count", "replies")
+    __slots__ = ("answered", "at", "count", "replies")
 
     def __init__(self, count: int) -> None:
-        self.count = count
+        loop = asyncio.get_running_loop()
+        self.count, self.at = count, loop.time()
         self.replies: list[Reply] = []
-        self.answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.answered: asyncio.Future[None] = loop.create_future()
 
 
 class ControlClient:
@@ -189,6 +190,8 @@ class ControlClient:
         self._process = process
         self._waiting: deque[Question] = deque()
         self._outbox: list[str] = []
+        self._patience: asyncio.TimerHandle | None = None
+        self._trouble = ""
         self._attached: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._reader = asyncio.create_task(self._read())
 
@@ -237,15 +240,26 @@ class ControlClient:
             # In a moment, with what others ask meanwhile: each write wakes tmux.
             asyncio.get_running_loop().call_soon(self._send)
         self._outbox.append(lines)  # in the order of the questions: no await in between
-        try:
-            async with asyncio.timeout(ANSWER_PATIENCE):
-                await question.answered
-                return question.replies
-        except TimeoutError as error:
-            self._kill()  # answers that come now would be taken for those of later commands
-            await asyncio.wait([self._reader])
-            message = "tmux did not answer"
-            raise ConnectionLost(message) from error
+        if self._patience is None:
+            self._watch_for(question)
+        await question.answered
+        return question.replies
+
+    def _watch_for(self, oldest: Question) -> None:
+        """One timer for all who wait: one for each would cost as much as asking."""
+        loop = asyncio.get_running_loop()
+        self._patience = loop.call_at(oldest.at + ANSWER_PATIENCE, self._run_out)
+
+    def _run_out(self) -> None:
+        self._patience = None
+        if not self._waiting:
+            return
+        oldest = self._waiting[0]
+        if asyncio.get_running_loop().time() < oldest.at + ANSWER_PATIENCE:
+            self._watch_for(oldest)
+            return
+        self._kill()  # answers that come now would be taken for those of later commands
+        self._trouble = "tmux did not answer"
 
     def _send(self) -> None:
         lines, self._outbox = "".join(self._outbox), []
@@ -273,11 +287,13 @@ class ControlClient:
         error = ConnectionLost()
         try:
             await self._pump()
-            error = ConnectionLost(await self._last_words())
+            error = ConnectionLost(self._trouble or await self._last_words())
         except ConnectionLost as lost:
             error = lost
             self._kill()
         finally:
+            if self._patience is not None:
+                self._patience.cancel()
             _fail(self._attached, error)
             for question in self._waiting:
                 _fail(question.answered, error)

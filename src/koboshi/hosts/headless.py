@@ -56,6 +56,7 @@ class Finished:
     seconds: float | None
     lines: tuple[str, ...]
     error: str = ""  #: why it never ran, or why nobody can tell
+    overdue: bool = False  #: ended because it took longer than it may
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +139,7 @@ class HeadlessHost:
             seconds=ended.seconds,
             lines=lines,
             error=ended.error,
+            overdue=ended.overdue,
         )
 
     async def output(self, task_id: str, name: str = "stdout") -> str:

@@ -38,6 +38,9 @@ BELL = "bell"
 #: the host died in between, nothing must start that nobody could find again.
 PATIENCE = 30.0
 
+#: Seconds from SIGTERM to SIGKILL for a program that took longer than it may.
+OVERDUE_KILL = 5.0
+
 #: Seconds after the terminal was lost. Nobody can reach a program without one, nor find it again.
 TERM_AFTER, KILL_AFTER = 5.0, 15.0
 
@@ -77,9 +80,11 @@ def main(folder: str, *, detached: bool = False) -> int:
         return 127
     began = time.monotonic()
     tell(folder, "child.json", identity(pid, launch))
-    code, killer = decode(wait(pid, signals))
-    end = {"pid": pid, "code": code, "signal": killer, "ended": utc()}
-    tell(folder, "status.json", {**end, "seconds": round(time.monotonic() - began, 3)})
+    limit = launch.get("limit")
+    code, killer = decode(wait(pid, signals, overdue_blows(began, limit)))
+    seconds = round(time.monotonic() - began, 3)
+    end = {"pid": pid, "code": code, "signal": killer, "ended": utc(), "seconds": seconds}
+    tell(folder, "status.json", {**end, "overdue": limit is not None and seconds >= limit})
     ring(folder)
     return code if code is not None else 128 + (killer or 0)
 
@@ -152,9 +157,8 @@ def become(launch: dict[str, Any], write_end: int) -> NoReturn:
         os._exit(127)
 
 
-def wait(pid: int, signals: int) -> int:
-    """Wait for the end of `pid`, passing a hang-up on."""
-    blows: list[tuple[float, signal.Signals]] = []
+def wait(pid: int, signals: int, blows: list[tuple[float, signal.Signals]]) -> int:
+    """Wait for the end of `pid`, passing a hang-up on; `blows` are what comes by itself."""
     while True:
         pause = max(0.0, blows[0][0] - time.monotonic()) if blows else None
         woken = read_signals(signals, pause)
@@ -192,6 +196,13 @@ def strike(pid: int, number: signal.Signals) -> None:
     with contextlib.suppress(OSError):
         os.killpg(pid, number)
         os.killpg(pid, signal.SIGCONT)
+
+
+def overdue_blows(began: float, limit: float | None) -> list[tuple[float, signal.Signals]]:
+    """What ends a program that takes longer than it may; whoever asked for it may be gone."""
+    if limit is None:
+        return []
+    return [(began + limit, signal.SIGTERM), (began + limit + OVERDUE_KILL, signal.SIGKILL)]
 
 
 def last_blows() -> list[tuple[float, signal.Signals]]:

@@ -52,6 +52,7 @@ class Ended:
     signal: int | None = None
     error: str = ""
     seconds: float | None = None  #: how long it ran
+    overdue: bool = False  #: it was ended because it took longer than it may
 
 
 class RunFolder:
@@ -87,6 +88,7 @@ class RunFolder:
                 "cwd": launch.cwd,
                 "env": {**env, MARK: self._mark(launch)},
                 "keep": [name for name in keep if name not in launch.env],
+                "limit": launch.limit,
             },
         )
 
@@ -122,6 +124,7 @@ class RunFolder:
             signal=record.get("signal"),
             error=record.get("error", ""),
             seconds=record.get("seconds"),
+            overdue=record.get("overdue", False),
         )
 
     def end(self, *, force: bool) -> None:

@@ -282,7 +282,9 @@ class TmuxHost:
 
     async def _read(self, *commands: Command) -> tuple[ControlClient, list[Reply]]:
         """Ask what may be asked twice: a connection that died unnoticed is opened anew, once."""
-        client = await self._connect()
+        client = self._client
+        if client is None or not client.alive:
+            client = await self._connect()
         try:
             return client, await client.ask(*commands)
         except ConnectionLost:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from koboshi.config.outside import Notify
 from koboshi.store.shelves import make_private, write_whole
@@ -132,7 +132,7 @@ class Desk:
                 self._unsaved = True
                 self._bell.notify_all()
 
-    def waiting(self) -> dict[str, object]:
+    def waiting(self) -> dict[str, Any]:
         """What is on its way, and which channels do not work."""
         with self._bell:
             items = self._outbox.items.values()

@@ -15,7 +15,7 @@ from . import answer, handover, interrupting, lifecycle, typing
 from .hands import Skipped, done, failed, skipped
 
 if TYPE_CHECKING:
-    from koboshi.core.actions import Action, Escalate, Notify
+    from koboshi.core.actions import Action, Bundle, Command, Escalate, FixPrompt, Notify
     from koboshi.core.events import Outcome
 
     from .hands import Hands
@@ -45,6 +45,16 @@ async def _tell(action: Notify | Escalate, hands: Hands) -> Outcome:
     return done(await hands.notice(action) or "told")
 
 
+async def _outside(action: Bundle | FixPrompt | Command, hands: Hands) -> Outcome:
+    hands.touch(action.key)
+    return await hands.outside(action)
+
+
+async def _settle_once(action: Command, hands: Hands) -> Outcome:  # noqa: ARG001
+    """Nobody knows what a program does when it is run twice."""
+    return failed("in doubt: it may have run")
+
+
 async def _settle_safe(action: Action, hands: Hands) -> Outcome:  # noqa: ARG001
     """Telling twice is better than not telling."""
     return skipped("in doubt; done again")
@@ -64,11 +74,21 @@ PERFORMERS: dict[str, tuple[Performer, Performer]] = {
     "refresh": (_refresh, _refresh),
     "notify": (_tell, _settle_safe),
     "escalate": (_tell, _settle_safe),
+    "bundle": (_outside, _settle_safe),
+    "fix-prompt": (_outside, _settle_safe),
+    "command": (_outside, _settle_once),
 }
 
 
 async def perform(action: Action, hands: Hands) -> Outcome:
-    """Do it; every way it can go wrong is an outcome."""
+    """Do it, or let the owner's program do it; every way it can go wrong is an outcome."""
+    instead = await hands.instead(action)
+    if instead is not None:
+        return instead
+    return await hands.after(action, await _performed(action, hands))
+
+
+async def _performed(action: Action, hands: Hands) -> Outcome:
     try:
         return await PERFORMERS[action.kind][0](action, hands)
     except Skipped as reason:

@@ -22,7 +22,7 @@ from koboshi.hosts.base import Key, Text
 
 if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
-    from koboshi.core.actions import Escalate, Notify
+    from koboshi.core.actions import Action, Bundle, Command, Escalate, FixPrompt, Notify
     from koboshi.core.events import Body, Moment
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Reading
@@ -100,6 +100,20 @@ async def no_notice(_: object) -> str:
     return ""
 
 
+async def no_outside(_: object) -> Outcome:
+    """Where nobody collects, writes or runs anything."""
+    return failed("nobody does that here")
+
+
+async def no_instead(_: object) -> None:
+    """Where no program does it instead."""
+
+
+async def no_after(_: object, outcome: Outcome) -> Outcome:
+    """Where nothing is run after it."""
+    return outcome
+
+
 async def nobody(_: object) -> tuple[str, ...]:
     """Where no processes are known but the agent's."""
     return ()
@@ -123,6 +137,12 @@ class Hands:
     place: Place | None = None
     #: bring it to people, on the way when it returns; in words to whom
     notice: Callable[[Notify | Escalate], Awaitable[str]] = no_notice
+    #: bundles, prompts and programs
+    outside: Callable[[Bundle | FixPrompt | Command], Awaitable[Outcome]] = no_outside
+    #: what a program of the owner's did in its place, if one does
+    instead: Callable[[Action], Awaitable[Outcome | None]] = no_instead
+    #: the outcome, with what such a program said afterwards
+    after: Callable[[Action, Outcome], Awaitable[Outcome]] = no_after
     snapshot: Callable[[str], Awaitable[str]] = (
         no_snapshot  #: keep uncommitted work; what came of it
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_CODE = re.compile(r"[A-Z]{2,6}-?[0-9]{1,4}", re.ASCII)
+_CODE = re.compile(r"[A-Z]{1,6}-?[0-9]{1,4}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

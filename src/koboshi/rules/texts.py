@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Notify
+from koboshi.core.actions import Bundle, Escalate, FixPrompt, Notify
 from koboshi.core.events import Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import ERRORS, Proposal, rule
@@ -65,7 +65,8 @@ def fatal_words_printed(view: View, now: Moment) -> Proposal | None:
     of a run that will not come back.
 
     ## Example
-    `Fatal error: Reached heap limit`; also `crashed`, `ECONNREFUSED`, `SIGTERM`, `SIGKILL`.
+    `Fatal error: Reached heap limit`; also `crashed`, `ECONNREFUSED`, `SIGTERM`, `SIGKILL`. A
+    person is told, and a prompt that asks for the cause is written.
 
     ## Safety
     Safe. It tells a person, once per occurrence and at most once a minute. A run that is gone or
@@ -77,7 +78,8 @@ def fatal_words_printed(view: View, now: Moment) -> Proposal | None:
     about, echo = found
     text = f"{view.context.agent} printed: {echo.text}"
     note = Notify(about=f"{about}.fatal", text=text, severity=Severity.P0)
-    return Proposal(message=f"it printed {echo.text!r}", actions=(note,), evidence=(echo.text,))
+    actions = (note, FixPrompt(about=f"{about}.fatal", text=text))
+    return Proposal(message=f"it printed {echo.text!r}", actions=actions, evidence=(echo.text,))
 
 
 @rule("TXT002", "same-error-again", Severity.P1, listens=(ERRORS,))
@@ -89,7 +91,8 @@ def same_error_again(view: View, now: Moment) -> Proposal | None:
 
     ## Example
     `TypeError: x is undefined (line 12)`, then `(line 14)`, then `(line 20)`, within ten minutes: a
-    person is told. At the fifth time a person is asked to look.
+    person is told, and a prompt is written that asks for the cause. At the fifth time a person is
+    asked to look.
 
     ## Safety
     Safe. It tells and asks, once per error and run; nothing is typed.
@@ -105,7 +108,8 @@ def same_error_again(view: View, now: Moment) -> Proposal | None:
     name = f"{zlib.crc32(echo.what.encode(errors='replace')):08x}"
     about = f"{view.run.number}.error{name}.{view.tally.settled}"
     text = f"{view.context.agent} meets the same error again and again: {echo.text}"
-    actions: list[Action] = [Notify(about=about, text=text, severity=Severity.P1)]
+    note = Notify(about=about, text=text, severity=Severity.P1)
+    actions: list[Action] = [note, FixPrompt(about=about, text=text)]
     if count >= ASKED:
         actions.append(Escalate(about=about, text=f"{text}; help it"))
     message = f"the same error, {count} times: {echo.text!r}"
@@ -172,7 +176,8 @@ def run_ended_with_error(view: View, now: Moment) -> Proposal | None:  # noqa: A
     happened.
 
     ## Example
-    `a1: run 3 ended with exit code 1`, and run 4 resumes its session.
+    `a1: run 3 ended with exit code 1`, and run 4 resumes its session. What tells of the end is
+    put into a debug bundle.
 
     ## Safety
     Safe. It tells a person, once per run; it restarts nothing.
@@ -184,8 +189,10 @@ def run_ended_with_error(view: View, now: Moment) -> Proposal | None:  # noqa: A
         return None
     how = f"by signal {exit_.signal}" if exit_.signal else f"with exit code {exit_.code}"
     text = f"{view.context.agent}: run {view.run.number} ended {how}"
-    note = Notify(about=f"{view.run.number}.exit", text=text, severity=Severity.P0)
-    return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
+    about = f"{view.run.number}.exit"
+    note = Notify(about=about, text=text, severity=Severity.P0)
+    actions = (note, Bundle(about=about, text=text))
+    return Proposal(message=text, actions=actions, evidence=view.belief.evidence)
 
 
 @rule("TXT006", "turn-broken-off", Severity.P2, Status.IDLE)

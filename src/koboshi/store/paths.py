@@ -44,6 +44,11 @@ def sessions_dir() -> Path:
     return Path(f"/tmp/koboshi-{os.getuid()}") / "sessions"  # noqa: S108 - made private before use
 
 
+def plans_dir(state: Path) -> Path:
+    """Where koboshi keeps what belongs to plans and must not lie in a person's project."""
+    return state / "plans"
+
+
 def is_default(state: Path) -> bool:
     """Whether that is the state folder of this user, and not one for a test or a trial."""
     return not os.environ.get("KOBOSHI_STATE") and state == state_dir()

@@ -11,29 +11,8 @@ from collections.abc import Iterable, Mapping
 
 from koboshi.adapters.text import width
 
-#: Whatever begins like this, up to the first character that no token has.
-_TOKENS = (
-    r"sk-[A-Za-z0-9_-]{8,}",  # Anthropic, OpenAI and who copies them
-    r"(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{16,}",
-    r"glpat-[A-Za-z0-9_-]{16,}",
-    r"xox[abeprs]-[A-Za-z0-9-]{8,}",
-    r"AIza[A-Za-z0-9_-]{20,}",
-    r"(?:AKIA|ASIA)[A-Z0-9]{12,}",
-    r"npm_[A-Za-z0-9]{20,}",
-    r"pypi-[A-Za-z0-9_-]{20,}",
-    r"hf_[A-Za-z0-9]{20,}",
-    r"eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?",  # JSON web tokens
-    r"(?<=-----BEGIN )[A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s]+",
-    r"(?i:(?<=bearer )|(?<=authorization: basic ))[A-Za-z0-9._~+/=-]{8,}",
-    r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)",  # user:password@host
-    r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+",  # e-mail
-    r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{40,}(?![0-9A-Fa-f])",  # sums may be keys, too
-)
-_NAMED = re.compile(
-    r"""(?ix) (?:api[_-]?key|token|secret|password|passwd|credential)s? ["']? \s*[=:]\s* ["']?
-    (?P<value>[^\s"',;]{6,})"""
-)
-_TOKEN = re.compile("|".join(f"(?:{each})" for each in _TOKENS))
+from .secret_kinds import found
+
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
 #: Variables whose value nobody else should see.
 _SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|credential|auth")
@@ -106,10 +85,7 @@ def _readings(shown: list[str], cols: int) -> list[list[int]]:
 def _found(
     text: str, secrets: tuple[str, ...], names: tuple[str, ...]
 ) -> Iterable[tuple[int, int]]:
-    for match in _TOKEN.finditer(text):
-        yield match.span()
-    for match in _NAMED.finditer(text):
-        yield match.span("value")
+    yield from found(text)
     for secret in secrets:
         if secret not in text:
             continue  # most never are, and a search takes longer

@@ -134,18 +134,29 @@ class DiskShelf:
 
 def write_whole(path: Path, content: bytes, *, sync: bool = True) -> None:
     """Write a file as a whole or not at all, durably if `sync`, for the owner alone."""
+    temporary = write_beside(path, content, sync=sync)
+    try:
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_beside(path: Path, content: bytes, *, sync: bool = True, mode: int = 0o600) -> Path:
+    """Write a file beside that one, to take its place; where it is."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
+            os.fchmod(file.fileno(), mode)
             if sync:
                 os.fsync(file.fileno())
-        temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    return temporary
 
 
 def write_all(descriptor: int, content: bytes) -> None:

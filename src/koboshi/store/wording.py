@@ -109,11 +109,23 @@ def action_words(action: do.Action) -> str:
             return f"start run {action.run} ({action.origin.value})"
         case do.Load():
             return f"load {action.name!r} into run {action.run}"
+        case _:
+            return _telling_words(action)
+
+
+def _telling_words(action: do.Telling) -> str:
+    match action:
         case do.Notify():
             return f"tell a person: {action.text}"
         case do.Escalate():
             up = " (and give up until then)" if action.gives_up else ""
             return f"ask a person: {action.text}{up}"
+        case do.Bundle():
+            return f"collect what tells of it: {action.text}"
+        case do.FixPrompt():
+            return f"write a prompt about it: {action.text}"
+        case do.Command():
+            return f"run {action.name!r}: {action.text}"
     assert_never(action)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from koboshi.adapters.base import VIEWERS
 from koboshi.adapters.clocks import asked_wait, reset_instant
 from koboshi.core.readings import ApiError, ContextUse, Limit, Prompt, PromptKind, Reading, Status
+from koboshi.core.view import evolve
 
 from . import turns
 from .boxes import find_box
@@ -114,7 +115,7 @@ def _at_box(manifest: Manifest, frame: Frame, box: Box) -> Reading:
     if doubt and reading.status is Status.IDLE:
         reading = replace(reading, reason=doubt, evidence=(f"menu: {entry}",) if entry else ())
     evidence = tuple(dict.fromkeys((*reading.evidence, *([where] if where else ()))))
-    return replace(
+    return evolve(
         reading,
         evidence=tuple(row[:_EVIDENCE_WIDTH] for row in evidence),
         context=context,

@@ -53,6 +53,13 @@ class OrderArgs(msgspec.Struct, forbid_unknown_fields=True):
     order: str
 
 
+class AboutArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`bundle` and `prompt`: what it is about."""
+
+    name: str
+    text: str = ""
+
+
 class NoticeArgs(msgspec.Struct, forbid_unknown_fields=True):
     """`notice`."""
 

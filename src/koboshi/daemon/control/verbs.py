@@ -30,7 +30,7 @@ from koboshi.store.redaction import redact, secret_values
 from koboshi.store.roster import Entry
 
 from . import report
-from .bringing import notice, notices
+from .bringing import bundle, metrics, notice, notices, prompt
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
 from .following import brief, raise_failed_start, runs, seen_ended, trouble, watched
 from .requests import ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
@@ -72,6 +72,9 @@ class Verbs:
             "stop": self.stop,
             "reload": self.reload,
             "order": self.order,
+            "bundle": lambda args: bundle(self._house, args),
+            "prompt": lambda args: prompt(self._house, args),
+            "metrics": lambda args: metrics(self._house, args),
             "notice": lambda args: notice(self._house, args),
             "notices": lambda args: notices(self._house, args),
             "mode": self.mode,

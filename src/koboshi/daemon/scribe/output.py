@@ -50,8 +50,11 @@ class Output:
         if shown is before or shown == before:
             self._untold = frozenset()
             return _grown(then, before, untold) if untold else None
-        kept, redrawn, left = _kept(before, shown)
         self._shown = shown
+        if there := _carried(before, shown):  # only new rows below: nearly always
+            self._untold = frozenset(range(there, len(shown)))
+            return _grown(then, before, untold)
+        kept, redrawn, left = _kept(before, shown)
         # A row that was redrawn is not told again; one that has not stood still yet waits on.
         old = {new for new, was in redrawn.items() if was not in untold}
         self._untold = frozenset(range(len(shown))) - kept.keys() - old
@@ -74,6 +77,15 @@ def _grown(utc: float, shown: tuple[str, ...], told: frozenset[int]) -> Grown | 
     first = min(told)
     lead = shown[max(0, first - LEAD) : first]
     return Grown(utc, (*lead, *(shown[n] for n in sorted(told))), len(lead))
+
+
+def _carried(before: tuple[str, ...], after: tuple[str, ...]) -> int:
+    """How many rows `after` begins with that `before` ends with; 0: it is not so simple."""
+    size = len(before)
+    for start, row in enumerate(before):
+        if after and row == after[0] and before[start:] == after[: size - start]:
+            return size - start
+    return 0
 
 
 def _kept(

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Files of one log that are kept, however young: a pane that prints all day fills no disk.
 KEEP_FILES = 8
+#: Bytes that are left to others: below this, details are not written; decisions still are.
+LOW = 256 << 20
 #: No link of somebody else's is followed, and nobody who has to be waited for is opened.
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -35,15 +37,19 @@ class Paper:
     base: str
     suffix: str = ".log"
     daily: bool = False
+    joint: str = "_"  #: between the base and the day
+    detail: bool = False  #: the first to go when the disk fills up
 
     def path(self, day: str) -> Path:
         """The file that is written on that day."""
-        return self.folder / f"{self.base}{f'_{day}' if self.daily else ''}{self.suffix}"
+        day = f"{self.joint}{day}" if self.daily else ""
+        return self.folder / f"{self.base}{day}{self.suffix}"
 
     def old(self) -> list[tuple[str, int, Path]]:
         """The files that are written no more, and those of single days; oldest first."""
         name = re.compile(
-            rf"{re.escape(self.base)}_(\d{{8}})(?:\.(\d{{1,9}}))?{re.escape(self.suffix)}"
+            rf"{re.escape(self.base + self.joint)}(\d{{8}})(?:\.(\d{{1,9}}))?"
+            rf"{re.escape(self.suffix)}"
         )
         found = ((name.fullmatch(path.name), path) for path in self.folder.iterdir())
         # A day's file without a number is the one that is written now, and the youngest.
@@ -62,6 +68,8 @@ def day_of(utc: float) -> str:
 
 def append(paper: Paper, utc: float, content: bytes, *, most: int = SEGMENT_BYTES) -> None:
     """Add lines of that time; OSError when they cannot be written, and then none of them was."""
+    if paper.detail and (left := room(paper.folder)) < LOW:
+        raise OSError(errno.ENOSPC, f"only {left >> 20} MB are left: details are not written")
     day = day_of(utc)
     path = paper.path(day)
     if _is_over(paper, path, day, most - len(content)):
@@ -74,6 +82,14 @@ def append(paper: Paper, utc: float, content: bytes, *, most: int = SEGMENT_BYTE
         _write(handle, content, size)
     finally:
         os.close(handle)
+
+
+def room(folder: Path) -> int:
+    """Bytes that are free where that folder is or will be."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
 
 
 def _is_over(paper: Paper, path: Path, day: str, room: int) -> bool:
@@ -112,7 +128,8 @@ def _put_away(paper: Paper, path: Path) -> None:
     """Give the full file, or yesterday's, a name of its own."""
     day = day_of(path.lstat().st_mtime)
     numbers = [n for known, n, _ in paper.old() if known == day and n < 10**9]
-    path.rename(paper.folder / f"{paper.base}_{day}.{max(numbers, default=0) + 1}{paper.suffix}")
+    number = max(numbers, default=0) + 1
+    path.rename(paper.folder / f"{paper.base}{paper.joint}{day}.{number}{paper.suffix}")
 
 
 def _drop_old(paper: Paper, utc: float) -> None:

@@ -36,7 +36,9 @@ def papers(
     """Where the monitor log and the output go; None: nowhere."""
     folder = _below(Path(cwd), settings.log_dir) if settings.log_dir else state / "logs"
     monitor = Paper(agent=agent, folder=folder, base=f"monitor_{agent}")
-    output = Paper(agent=agent, folder=folder, base=f"{agent_type}_{agent}", daily=True)
+    output = Paper(
+        agent=agent, folder=folder, base=f"{agent_type}_{agent}", daily=True, detail=True
+    )
     return (
         _chosen(monitor, Path(cwd), settings.monitor_log),
         _chosen(output, Path(cwd), settings.pane_log),
@@ -49,7 +51,13 @@ def _chosen(paper: Paper, cwd: Path, named: str) -> Paper | None:
     if not named:
         return paper
     path = _below(cwd, named)
-    return Paper(agent=paper.agent, folder=path.parent, base=path.stem, suffix=path.suffix)
+    return Paper(
+        agent=paper.agent,
+        folder=path.parent,
+        base=path.stem,
+        suffix=path.suffix,
+        detail=paper.detail,
+    )
 
 
 def _below(cwd: Path, named: str) -> Path:

@@ -1,7 +1,7 @@
 """Snapshots of an agent's uncommitted work, in private refs of its own repository."""
 
 from .aside import snapshot_for
-from .records import Change, Snapshot, changes, find, list_snapshots, prune
+from .records import Change, Snapshot, between, changes, find, list_snapshots, prune
 from .restoring import Restored, restore_here, restore_to
 from .taking import Limits, Skipped, size_words, take
 
@@ -11,6 +11,7 @@ __all__ = [
     "Restored",
     "Skipped",
     "Snapshot",
+    "between",
     "changes",
     "find",
     "list_snapshots",

@@ -48,7 +48,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A file that differs between a snapshot and its parent."""
+    """A file that differs between two snapshots, or one and its parent."""
 
     path: str
     kind: str  #: `A`, `M`, `D`, `T`, as git says it
@@ -153,8 +153,15 @@ def find(worktree: Path, agent: str, name: str) -> Snapshot:
 
 def changes(worktree: Path, snapshot: Snapshot) -> tuple[Change, ...]:
     """What differs between a snapshot and its parent, by path."""
-    with open_desk(worktree, patience=PATIENCE) as desk:
-        trees = (desk.tree_of(snapshot.parent), desk.tree_of(snapshot.commit))
+    return between(worktree, snapshot.parent, snapshot.commit)
+
+
+def between(
+    worktree: Path, before: str, after: str, *, patience: float = PATIENCE
+) -> tuple[Change, ...]:
+    """What differs between two commits, by path; empty for one: nothing was there."""
+    with open_desk(worktree, patience=patience) as desk:
+        trees = (desk.tree_of(before), desk.tree_of(after))
         kinds = {path: kind for path, (_, _, kind) in differing(desk, *trees).items()}
         # Neither a diff program nor a converter of the repository: the desk knows none, and still.
         words = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff")

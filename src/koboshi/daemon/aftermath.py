@@ -1,0 +1,173 @@
+"""Aftermath: what is made of one agent's incidents, by the owner's file.
+
+Everything here is read and written beside the loop, with a time limit: an agent that has crashed is
+started again whether or not its bundle is finished.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Mode, Notify
+from koboshi.core.events import Ending, Order, OrderGiven, Outcome, Severity
+from koboshi.incidents.commands import argv_of, ran
+from koboshi.incidents.uploads import upload
+from koboshi.store.paths import journal_dir
+from koboshi.store.redaction import redact, secret_values
+from koboshi.store.wording import action_words
+
+from .collecting import Collector, prompt_about, write_prompt
+
+if TYPE_CHECKING:
+    from koboshi.config.outside import Hook, Program
+    from koboshi.core.actions import Action
+    from koboshi.incidents.commands import Ran
+
+    from .reach import Reach
+    from .solo import Post
+    from .supervisor import Supervisor
+
+#: Seconds that all of a bundle may take.
+PATIENCE = 60.0
+
+
+class Aftermath:
+    """Of one agent."""
+
+    def __init__(self, post: Post, reach: Reach, supervisor: Supervisor) -> None:
+        self._post, self._reach, self._supervisor = post, reach, supervisor
+        self._folder = journal_dir(post.state, post.agent).parent
+
+    def attend(self) -> None:
+        """Be what the supervisor's hands reach the outside with."""
+        hands = self._supervisor.hands
+        hands.outside, hands.instead, hands.after = self.outside, self.instead, self.after
+        self._supervisor.aftermath = self
+
+    def mask(self, text: str, *, cols: int = 0) -> str:
+        """The text without secrets."""
+        environment = {**os.environ, **(self._post.program.env or {})}
+        return redact(text, secrets=secret_values(environment), cols=cols)
+
+    async def outside(self, action: Bundle | FixPrompt | Command) -> Outcome:
+        """Do that."""
+        try:
+            if isinstance(action, Bundle):
+                said = str(await self.bundle(action.text, action.key))
+            elif isinstance(action, FixPrompt):
+                said = await self._prompt(action)
+            else:
+                return await self._command(action)
+        except TimeoutError:
+            return Outcome(ending=Ending.FAILED, why=f"not within {PATIENCE:g} s")
+        except (OSError, ValueError) as error:
+            return Outcome(ending=Ending.FAILED, why=f"cannot be written: {error}")
+        return Outcome(ending=Ending.DONE, why=said)
+
+    async def bundle(self, text: str, key: str) -> str:
+        """Collect everything into one file; its path, and what came of its upload."""
+        wanted = self._reach.owned.file.incidents
+        collector = Collector(self._post, self._supervisor, self.mask)
+        async with asyncio.timeout(PATIENCE):
+            path = await collector.collect(text, key, wanted)
+            if not wanted.upload:
+                return str(path)
+            why = await asyncio.to_thread(upload, path, wanted.upload)
+        return f"{path}; not uploaded: {self.mask(why)}" if why else f"{path}; uploaded"
+
+    # -- prompts -------------------------------------------------------------------------------
+
+    async def prompt(self, text: str) -> str:
+        """The words of a prompt, for whoever asks; nothing is written."""
+        view = self._supervisor.world.view
+        about = text or f"{view.status.value}: {view.belief.reason}"
+        wanted = self._reach.owned.file.incidents
+        said = await asyncio.to_thread(prompt_about, self._post, self._supervisor, about, wanted)
+        return self.mask(said)
+
+    async def _prompt(self, action: FixPrompt) -> str:
+        wanted = self._reach.owned.file.incidents
+        async with asyncio.timeout(PATIENCE):
+            path = await write_prompt(self._post, self._supervisor, action.text, wanted, self.mask)
+        if not wanted.hand_over or self._supervisor.world.view.settings.mode < Mode.KEEP:
+            return str(path)
+        said = f"koboshi: {action.text}. Read {path}, find the cause, and mend it."
+        order = OrderGiven(order=Order.SEND, by="owner's file", text=" ".join(said.split()))
+        self._supervisor.take(order)
+        return f"{path}; handed over"
+
+    # -- programs ------------------------------------------------------------------------------
+
+    async def _command(self, action: Command) -> Outcome:
+        program = self._reach.owned.file.commands.get(action.name)
+        if program is None or not (program.run or program.shell):
+            known = ", ".join(self._reach.owned.file.commands) or "none"
+            return Outcome(
+                ending=Ending.FAILED,
+                why=f"no command {action.name!r} is configured (there: {known})",
+            )
+        came = await self._ran(program, action, None)
+        return Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=str(came))
+
+    async def instead(self, action: Action) -> Outcome | None:
+        """What the owner's program did in the place of that action."""
+        hook = self._hook(action)
+        if hook is None or hook.when != "instead":
+            return None
+        self._supervisor.hands.touch(action.key)
+        came = await self._ran(hook, action, None)
+        return Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=f"hook {came}")
+
+    async def after(self, action: Action, outcome: Outcome) -> Outcome:
+        """The outcome, with what the owner's program said; it changes nothing of it."""
+        hook = self._hook(action)
+        if hook is None or hook.when != "after" or outcome.ending is Ending.SKIPPED:
+            return outcome
+        came = await self._ran(hook, action, outcome)
+        return replace(outcome, why="; ".join(filter(None, (outcome.why, f"hook {came}"))))
+
+    def _hook(self, action: Action) -> Hook | None:
+        hook = self._reach.owned.file.actions.get(action.kind)
+        return hook if hook is not None and (hook.run or hook.shell) else None
+
+    async def _ran(self, program: Program, action: Action, outcome: Outcome | None) -> Ran:
+        facts = json.dumps(self._facts(action, outcome), ensure_ascii=False)
+        return await ran(
+            argv_of(program.run, program.shell),
+            facts.encode("utf-8", "backslashreplace") + b"\n",
+            timeout=program.timeout,
+            cwd=self._folder,
+            env={**os.environ, "KOBOSHI_AGENT": self._post.agent},
+            mask=self.mask,
+        )
+
+    def _facts(self, action: Action, outcome: Outcome | None) -> dict[str, Any]:
+        """What happened, for a program."""
+        world = self._supervisor.world
+        decision = self._supervisor.decided.get(action.key)
+        finding = decision.finding if decision else None
+        text = action.text if isinstance(action, Notify | Escalate | Bundle | FixPrompt) else ""
+        return {
+            "reason": text or (finding.message if finding else action_words(action)),
+            "eventId": f"e{decision.cause}" if decision else f"e{world.seq}",
+            "severity": (finding.severity if finding else Severity.P1).value,
+            "details": {
+                "action": {"kind": action.kind, **msgspec.to_builtins(action)},
+                "rule": finding.code if finding else "",
+                "evidence": list(finding.evidence) if finding else [],
+                "outcome": msgspec.to_builtins(outcome) if outcome else None,
+            },
+            "context": {
+                **msgspec.to_builtins(world.view.context),
+                "run": world.view.run.number,
+                "status": world.view.status.value,
+                "journal": str(self._folder / "journal"),
+                "bundles": str(self._folder / "bundles"),
+            },
+        }

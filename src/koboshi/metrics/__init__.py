@@ -1,0 +1,1 @@
+"""Figures: what happened to agents, counted; for programs that draw and people who look back."""

@@ -1,0 +1,98 @@
+"""Fire: start an agent without a terminal, detached, and come back with its TASK_ID at once.
+
+Rule 1: what is fired, and where it began, is on disk before the agent runs.
+Rule 2: the run ends by itself when its time is over; nobody of ours has to live for that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from koboshi.adapters.headless import JUDGES
+from koboshi.adapters.registry import adapter
+from koboshi.errors import InputError
+from koboshi.hosts.base import Launch
+from koboshi.hosts.headless import HeadlessHost
+from koboshi.store.firings import Firing, Firings, new_task
+from koboshi.store.snapshots import Skipped, take
+
+#: Seconds that the snapshot from before may take; a larger project is fired at without one.
+SNAPSHOT = 15.0
+#: Bytes of the longest instruction: Linux takes 128 KiB in one word of a command line.
+LONGEST = 100_000
+#: The name of the snapshot from before, among those of the task.
+BEFORE = "before"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What is to be fired."""
+
+    instruction: str
+    agent: str
+    cwd: Path
+    program: tuple[str, ...] = ()  #: the CLI with options of its own; empty: its name
+    timeout: float | None = None
+    task: str = ""  #: an id that was given out before
+    environment: Mapping[str, str] | None = None  #: of who asks; None: our own
+
+
+async def fire(state: Path, charge: Charge) -> Firing:
+    """Start it; raises, with nothing started, where it cannot be."""
+    program = _check(charge)
+    task = charge.task or new_task()
+    before, why_none = await asyncio.to_thread(_before, charge.cwd, task)
+    firing = Firing(
+        task=task,
+        agent=charge.agent,
+        instruction=charge.instruction,
+        cwd=str(charge.cwd),
+        created=time.time(),
+        timeout=charge.timeout,
+        before=before,
+        why_none=why_none,
+    )
+    Firings(state).keep(firing)
+    known = adapter(charge.agent)
+    launch = Launch(
+        agent=task,
+        run=1,
+        argv=known.headless_argv(program=program, prompt=charge.instruction),
+        cwd=str(charge.cwd),
+        env=dict(known.env(program)),
+        base=None if charge.environment is None else dict(charge.environment),
+        limit=charge.timeout,
+    )
+    await HeadlessHost(state_dir=state).start(launch)
+    return firing
+
+
+def _check(charge: Charge) -> tuple[str, ...]:
+    """The program's words, if it can be started so."""
+    if charge.agent not in JUDGES:
+        raise InputError(f"expected one of {', '.join(JUDGES)}, not {charge.agent!r}")
+    if not charge.instruction.strip():
+        raise InputError("expected an instruction, and it is empty")
+    if "\0" in charge.instruction or len(charge.instruction.encode(errors="replace")) > LONGEST:
+        raise InputError(f"expected an instruction of at most {LONGEST} bytes, without NULs")
+    if not charge.cwd.is_dir():
+        raise InputError(f"expected a folder, not {str(charge.cwd)!r}")
+    program = charge.program or (charge.agent,)
+    path = None if charge.environment is None else charge.environment.get("PATH", "")
+    found = shutil.which(program[0], path=path)
+    if found is None:
+        others = [name for name in JUDGES if shutil.which(name, path=path)]
+        at_hand = f"'--agent' takes one that is: {', '.join(others)}" if others else "none is"
+        raise InputError(f"{program[0]!r} was not found: is it installed?", hint=at_hand)
+    return (found, *program[1:])
+
+
+def _before(cwd: Path, task: str) -> tuple[str, str]:
+    """A snapshot of the folder as it is, or why there is none."""
+    taken = take(cwd, task, BEFORE, patience=SNAPSHOT)
+    return ("", taken.reason) if isinstance(taken, Skipped) else (taken.commit, "")

@@ -1,0 +1,234 @@
+"""From an action to a file, a prompt or a program; by the owner's file, and without secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from koboshi.config.model import File
+from koboshi.config.owned import Owned
+from koboshi.core.actions import Action, Bundle, Command, FixPrompt, Mode, Notify, Stop
+from koboshi.core.events import Ending, Order, OrderGiven, Outcome, Severity
+from koboshi.daemon.aftermath import Aftermath
+from koboshi.daemon.solo import Post
+from koboshi.performers import Program, perform, settle
+from koboshi.scripted.behaviour import Done, Script, Work
+from tests.daemon.lives import SETTINGS, Life
+from tests.incidents.test_bundles import unpacked
+from tests.store.repositories import Repo
+from tests.store.secret_corpus import CORPUS
+
+SCRIPT: Script = (Work(seconds=2.0, say="token=hunter2pass and done"), Done())
+BUNDLE = Bundle(about="1.crash", text="exit code 1")
+
+
+@dataclass
+class FakeReach:
+    """The owner's file."""
+
+    owned: Owned
+
+
+class Scene:
+    """One agent that is up, and what is made of its incidents."""
+
+    def __init__(self, tmp_path: Path, table: dict[str, Any], mode: Mode = Mode.AUTO) -> None:
+        self.life = Life(SCRIPT, settings=replace(SETTINGS, mode=mode))
+        self.life.rise()
+        self.life.live(3.0)
+        assert self.life.supervisor is not None
+        self.supervisor = self.life.supervisor
+        tmp_path.mkdir()
+        self.repo = Repo.made(tmp_path / "repo")
+        self.folder = tmp_path / "state" / "agents" / "sim"
+        self.folder.mkdir(parents=True)
+        env = {"MY_SERVICE_TOKEN": "known-value-of-the-environment"}
+        program = Program(argv=("scripted",), cwd=str(self.repo.top), env=env)
+        post = Post(agent="sim", agent_type="scripted", program=program, state=tmp_path / "state")
+        reach = FakeReach(Owned(file=File.model_validate(table)))
+        self.aftermath = Aftermath(post, cast("Any", reach), self.supervisor)
+        self.aftermath.attend()
+
+    def perform(self, action: Action) -> Outcome:
+        """Let a performer do it."""
+        return asyncio.run(perform(action, self.supervisor.hands))
+
+
+Make = Callable[..., Scene]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """Scenes; what is under way in them ends with the test."""
+    made: list[Scene] = []
+
+    def scene(table: dict[str, Any], mode: Mode = Mode.AUTO) -> Scene:
+        made.append(Scene(tmp_path / str(len(made)), table, mode))
+        return made[-1]
+
+    yield scene
+    for each in made:
+        each.life.fall()
+
+
+def test_a_bundle_holds_what_tells_of_it(make: Make) -> None:
+    """And names itself in the outcome."""
+    scene = make({})
+    journal = scene.folder / "journal"
+    journal.mkdir()
+    for name in scene.life.shelf.names():
+        (journal / name).write_bytes(scene.life.shelf.read(name))
+    outcome = scene.perform(BUNDLE)
+
+    assert outcome.ending is Ending.DONE
+    found = unpacked(Path(outcome.why))
+    assert set(found) == {
+        *("incident.json", "screen.txt", "versions.json", "chain.txt", "journal.jsonl"),
+        *("output.log", "monitor.log", "transcript.jsonl", "processes.txt", "system.json"),
+        *("git.txt", "config.json"),
+    } | ({"screen.ansi"} & set(found))
+    assert json.loads(found["incident.json"])["what"] == "exit code 1"
+    assert "run 1 started (first)" in found["chain.txt"]
+    assert "start run 1 (first) – admitted" in found["chain.txt"]
+    assert "## branch\nmain" in found["git.txt"]
+    assert json.loads(found["config.json"])["idle_after"] == 20.0
+    assert scene.supervisor.world.view.context.agent in found["incident.json"]
+
+
+def test_no_secret_reaches_a_bundle_or_a_prompt(make: Make) -> None:
+    """Planted where agents leave them: in output, transcript, git, and the environment."""
+    scene = make({"incidents": {"lines": 100_000}})
+    planted = "\n".join(text for _, text in CORPUS.values())
+    planted += "\nknown-value-of-the-environment\n"
+    logs = scene.folder.parent.parent / "logs"
+    logs.mkdir()
+    (logs / "scripted_sim_20261115.log").write_text(planted)
+    (logs / "monitor_sim.log").write_text(planted)
+    scene.supervisor.hands.transcript = lambda: tuple(
+        json.dumps({"text": text}).encode() for _, text in CORPUS.values()
+    )
+    for n, (_, text) in enumerate(CORPUS.values()):
+        if "\n" not in text and "/" not in text and len(text) < 90:
+            scene.repo.write(f"new {n} {text}", "x")
+    said = [
+        *unpacked(Path(scene.perform(BUNDLE).why)).values(),
+        Path(scene.perform(FixPrompt(about="1.x", text=planted)).why).read_text(),
+        asyncio.run(scene.aftermath.prompt(planted)),
+    ]
+
+    everything = "\n".join(said)
+    assert len(everything) > len(planted)
+    assert [kind for kind, (secret, _) in CORPUS.items() if secret in everything] == []
+    assert "known-value-of-the-environment" not in everything
+
+
+def test_a_prompt_is_written_and_handed_over(make: Make) -> None:
+    """Typed when the agent is at its prompt; not in the mode `observe`, and not unasked."""
+    for wanted, mode, handed in (
+        (True, Mode.KEEP, 1),
+        (True, Mode.OBSERVE, 0),
+        (False, Mode.AUTO, 0),
+    ):
+        scene = make({"incidents": {"hand_over": wanted}}, mode=mode)
+        outcome = scene.perform(FixPrompt(about="1.x", text="exit code 1"))
+        path, _, more = outcome.why.partition("; ")
+
+        assert "exit code 1" in Path(path).read_text()
+        assert more == ("handed over" if handed else "")
+        assert len(scene.supervisor.world.view.outbox) == handed
+
+
+def test_a_template_that_is_not_there_is_a_failure_with_words(make: Make, tmp_path: Path) -> None:
+    """And nothing worse."""
+    scene = make({"incidents": {"template": str(tmp_path / "missing")}})
+    outcome = scene.perform(FixPrompt(about="1.x", text="exit code 1"))
+
+    assert outcome.ending is Ending.FAILED
+    assert "missing" in outcome.why
+
+
+def test_a_command_gets_the_facts(make: Make, tmp_path: Path) -> None:
+    """Reason, event, severity, details, context; what it says is in the journal."""
+    got = tmp_path / "got"
+    commands = {"page": {"run": ["/bin/sh", "-c", f"cat > {got}; echo fine; exit $0", "0"]}}
+    scene = make({"commands": commands})
+    outcome = scene.perform(Command(about="1.x", name="page", text="exit code 1"))
+    facts = json.loads(got.read_text())
+
+    assert outcome == Outcome(ending=Ending.DONE, why="ended with 0: fine")
+    assert set(facts) == {"reason", "eventId", "severity", "details", "context"}
+    assert facts["details"]["action"]["kind"] == "command"
+    assert facts["context"]["agent"] == "sim"
+    assert facts["eventId"].startswith("e")
+
+
+@pytest.mark.parametrize(
+    ("program", "ending", "why"),
+    [
+        ({"shell": "echo no; exit 3"}, Ending.FAILED, "ended with 3: no"),
+        ({"run": ["/nowhere/at/all"]}, Ending.FAILED, "could not be started"),
+        ({"shell": "sleep 30", "timeout": 0.2}, Ending.FAILED, "killed after 0.2 s"),
+    ],
+)
+def test_a_command_that_fails_is_seen(
+    make: Make, program: dict[str, Any], ending: Ending, why: str
+) -> None:
+    """With its code and its words."""
+    scene = make({"commands": {"page": program}})
+    outcome = scene.perform(Command(about="1.x", name="page", text="t"))
+
+    assert outcome.ending is ending
+    assert why in outcome.why
+
+
+def test_a_command_that_nobody_configured_fails(make: Make) -> None:
+    """It names those that are; and one in doubt is not run again."""
+    scene = make({"commands": {"page": {"shell": "true"}}})
+    action = Command(about="1.x", name="pgae", text="t")
+
+    assert scene.perform(action).why == "no command 'pgae' is configured (there: page)"
+    doubt = asyncio.run(settle(action, scene.supervisor.hands, touched=True))
+    assert doubt == Outcome(ending=Ending.FAILED, why="in doubt: it may have run")
+
+
+def test_a_hook_goes_after_an_action_and_changes_nothing_of_it(make: Make) -> None:
+    """Its words and its code are in the outcome; what was skipped has no hook."""
+    scene = make({"actions": {"notify": {"shell": "echo heard; exit 4"}}})
+    outcome = scene.perform(Notify(about="1.x", text="t", severity=Severity.P0))
+
+    assert outcome == Outcome(ending=Ending.DONE, why="told; hook ended with 4: heard")
+    none = asyncio.run(
+        scene.aftermath.after(
+            Notify(about="1.x", text="t", severity=Severity.P0),
+            Outcome(ending=Ending.SKIPPED, why="not now"),
+        )
+    )
+    assert none.why == "not now"
+
+
+def test_a_hook_in_the_place_of_an_action_decides_what_came_of_it(make: Make) -> None:
+    """0 is done; the action itself is not performed."""
+    table = {"actions": {"notify": {"shell": "cat >/dev/null; echo mine", "when": "instead"}}}
+    scene = make(table)
+    outcome = scene.perform(Notify(about="1.x", text="t", severity=Severity.P0))
+
+    assert outcome == Outcome(ending=Ending.DONE, why="hook ended with 0: mine")
+    assert "t" not in scene.life.announced
+    other = asyncio.run(scene.aftermath.instead(Stop(run=1, about="x")))
+    assert other is None
+
+
+def test_orders_of_a_prompt_go_by_the_journal(make: Make) -> None:
+    """What is handed over is an order like a person's."""
+    scene = make({"incidents": {"hand_over": True}}, mode=Mode.KEEP)
+    scene.perform(FixPrompt(about="1.x", text="exit\ncode 1"))
+    orders = [e.body for e in scene.life.heard if isinstance(e.body, OrderGiven)]
+
+    assert orders[-1].order is Order.SEND
+    assert "\n" not in orders[-1].text

@@ -1,0 +1,195 @@
+"""Figures: the same from the journal as from what was heard; and in words that Prometheus reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from koboshi.core.actions import Notify, Send, Start
+from koboshi.core.engine import Decision, World, happen, step
+from koboshi.core.events import (
+    ActionFinished,
+    Body,
+    Ending,
+    Event,
+    Origin,
+    Outcome,
+    RunExited,
+    RunStarted,
+    ScreenRead,
+    Severity,
+    SupervisorStarted,
+)
+from koboshi.core.readings import Status
+from koboshi.metrics.books import KEEP_DAYS, PROMETHEUS, Books, day_file, pages, write
+from koboshi.metrics.figures import DAY, Figures, read_image
+from koboshi.metrics.past import days
+from koboshi.metrics.prometheus import exposition
+from koboshi.scripted.behaviour import Ask, Crash, Done, EndTurn, Script, Work
+from koboshi.store.journal import read
+from tests.core.worlds import UTC, Driver, reading
+from tests.daemon.lives import Life
+
+NIGHT: Script = (
+    Ask(command="npm test"),
+    Work(seconds=5.0, say="x"),
+    EndTurn(),
+    Crash(code=1),
+    Work(seconds=5.0, say="y"),
+    Done(),
+)
+
+
+def told(driver: Driver, figures: Figures, body: Body, after: float = 1.0) -> None:
+    """One more fact, that much later."""
+    driver.at += after
+    event = happen(driver.world, body, driver.now)
+    driver.world, decisions = step(driver.world, event)
+    figures.take(event, decisions, driver.world)
+
+
+def seen(driver: Driver, figures: Figures, status: Status, after: float = 1.0) -> None:
+    """A look that shows that."""
+    driver.looks += 1
+    body = ScreenRead(
+        run=driver.view.run.number,
+        reading=reading(status, used=40.0),
+        digest=str(driver.looks),
+        seen_at=driver.at + after,
+    )
+    told(driver, figures, body, after)
+
+
+@pytest.fixture
+def figures() -> Figures:
+    """One day: worked, crashed, came back."""
+    driver, figures = Driver(), Figures(agent="a1")
+    told(driver, figures, RunStarted(run=1, origin=Origin.FIRST))
+    seen(driver, figures, Status.WORKING)
+    told(driver, figures, RunExited(run=1, code=1), after=60.0)
+    told(driver, figures, RunStarted(run=2, origin=Origin.RESUMED), after=3.0)
+    seen(driver, figures, Status.WORKING, after=2.0)
+    send = Send(run=2, text="t", about="x")
+    done = Outcome(ending=Ending.DONE)
+    told(driver, figures, ActionFinished(key=send.key, action=send, outcome=done))
+    start = Start(run=3, origin=Origin.FRESH)
+    failed = Outcome(ending=Ending.FAILED)
+    told(driver, figures, ActionFinished(key=start.key, action=start, outcome=failed))
+    return figures
+
+
+def test_a_day_is_counted(figures: Figures) -> None:
+    """Events, actions, restarts, time, recovery."""
+    assert figures.events["run-exited P0"] == 1
+    assert figures.events["run-started P2"] == 2
+    assert figures.actions == {"send done": 1, "start failed": 1}
+    assert figures.restarts == {"person": 1, "crash": 1, "failed": 1}
+    assert (figures.crashes, figures.ended, figures.lived) == (1, 1, 61.0)
+    assert (figures.recovered, figures.recovering) == (1, 5.0)
+    assert figures.last_crash == UTC + 62.0
+    assert figures.seconds["working"] == pytest.approx(62.0)
+    assert figures.seconds["gone"] == pytest.approx(3.0)
+    assert figures.context == 40.0
+    assert figures.uptime(UTC + 75.0) == 10.0
+
+
+def test_time_without_a_supervisor_is_told_apart() -> None:
+    """Nobody knows what the agent did meanwhile."""
+    driver, figures = Driver(), Figures(agent="a1")
+    told(driver, figures, RunStarted(run=1, origin=Origin.FIRST))
+    seen(driver, figures, Status.WORKING)
+    told(driver, figures, SupervisorStarted(), after=500.0)
+
+    assert figures.seconds["unwatched"] == 500.0
+
+
+def test_the_journal_says_the_same() -> None:
+    """Live, and read again later: two ways to one result."""
+    life = Life(NIGHT)
+    live = Figures(agent="sim")
+
+    def hear(event: Event, decisions: tuple[Decision, ...], world: World) -> None:
+        assert live.take(event, decisions, world)
+
+    life.on_heard = hear
+    life.rise()
+    life.live(120.0)
+    life.fall()
+    life.rise()
+    life.live(60.0)
+    (past,) = days("sim", read(life.shelf))
+    life.fall()
+
+    assert live.crashes == 1
+    assert live.answered == 1
+    assert past.image() == live.image()
+
+
+def test_prometheus_can_read_it(figures: Figures) -> None:
+    """Every row has its agent; counters are counters."""
+    text = exposition([figures], UTC + 75.0, {"waiting": 2})
+    families = {each.name: each for each in text_string_to_metric_families(text)}
+    rows = {
+        (s.name, tuple(sorted(s.labels.items()))): s.value
+        for family in families.values()
+        for s in family.samples
+    }
+
+    assert families["koboshi_events"].type == "counter"
+    assert rows["koboshi_restarts_total", (("agent", "a1"), ("reason", "crash"))] == 1
+    assert rows["koboshi_uptime_seconds", (("agent", "a1"),)] == 10.0
+    assert rows["koboshi_recovery_seconds_sum", (("agent", "a1"),)] == 5.0
+    assert rows["koboshi_notices_waiting", ()] == 2
+    assert rows["koboshi_up", (("agent", "a1"),)] == 1
+
+
+def test_books_go_on_after_a_restart_and_begin_anew_each_day(tmp_path: Path) -> None:
+    """A file a day; what is so at the moment goes over into the next."""
+    driver, books = Driver(), Books(tmp_path)
+    for n, after in enumerate((1.0, 1.0, DAY)):
+        driver.at += after
+        note = Notify(about=str(n), text="t", severity=Severity.P1)
+        body = ActionFinished(key=note.key, action=note, outcome=Outcome(ending=Ending.DONE))
+        event = happen(driver.world, body, driver.now)
+        driver.world, decisions = step(driver.world, event)
+        books.take(event, decisions, driver.world)
+    write(tmp_path, pages(books.copies(), driver.now.utc), driver.now.utc)
+    first, second = (day_file(int((UTC + n * DAY) // DAY)) for n in (0, 1))
+
+    counted = [
+        json.loads((tmp_path / name).read_text())["agents"]["a1"]["actions"]
+        for name in (first, second)
+    ]
+    assert counted == [{"notify done": 2}, {"notify done": 1}]
+    assert "koboshi_actions_total" in (tmp_path / PROMETHEUS).read_text()
+    assert books.copies() == ()
+    again = Books(tmp_path)
+    again.open(driver.now.utc)
+    assert [each.image() for each in again.figures()] == [each.image() for each in books.figures()]
+
+
+def test_files_of_long_ago_go_and_other_agents_stay(tmp_path: Path) -> None:
+    """A month is kept; who was released today is still in today's file."""
+    today = int(UTC // DAY)
+    old = tmp_path / day_file(today - KEEP_DAYS - 1)
+    old.write_text("{}")
+    write(tmp_path, pages((Figures(agent="a", day=today),), UTC), UTC)
+    write(tmp_path, pages((Figures(agent="b", day=today),), UTC), UTC)
+
+    assert not old.exists()
+    assert set(json.loads((tmp_path / day_file(today)).read_text())["agents"]) == {"a", "b"}
+    assert oct((tmp_path / day_file(today)).stat().st_mode & 0o777) == "0o600"
+
+
+@pytest.mark.parametrize("junk", [b"", b"[]", b'{"agents": {"a": 1}}', b'{"agents": []}', b"\xff"])
+def test_junk_in_a_file_is_nothing(tmp_path: Path, junk: bytes) -> None:
+    """Figures are worth less than the daemon."""
+    (tmp_path / day_file(int(UTC // DAY))).write_bytes(junk)
+    books = Books(tmp_path)
+    books.open(UTC)
+
+    assert books.figures() == ()
+    assert read_image({"agent": 3}) is None
