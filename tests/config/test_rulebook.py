@@ -263,7 +263,7 @@ def test_a_caret_stands_below_the_place() -> None:
     """In the row of the condition."""
     [mistake] = parse("[[rule]]\ncode='A1'\nname='a'\nwhen='age > 1 && agee < 2'", "k").mistakes
 
-    assert mistake.mark == "  age > 1 && agee < 2\n              ^"
+    assert mistake.mark == "  age > 1 && agee < 2\n             ^"
 
 
 def test_a_rule_without_a_condition_is_a_mistake() -> None:

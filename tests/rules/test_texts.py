@@ -133,22 +133,24 @@ def test_who_does_not_work_may_be_silent(status: Status) -> None:
     assert admitted(driver.decided) == []
 
 
-@pytest.mark.parametrize("how", [{"code": 1}, {"signal": 9}])
-def test_a_bad_end_is_told_and_bundled(how: dict[str, int]) -> None:
+@pytest.mark.parametrize("end", [RunExited(run=1, code=1), RunExited(run=1, signal=9)])
+def test_a_bad_end_is_told_and_bundled(end: RunExited) -> None:
     """Beside the restart."""
     driver = at_work()
-    decided = driver.tell(RunExited(run=1, **how))
+    decided = driver.tell(end)
 
     tellings = [a for a in admitted(decided) if isinstance(a, Notify | Bundle)]
 
     assert [type(a) for a in tellings] == [Notify, Bundle]
 
 
-@pytest.mark.parametrize("how", [{"code": 0}, {"code": 1, "meant": True}, {}])
-def test_other_ends_are_not(how: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "end", [RunExited(run=1, code=0), RunExited(run=1, code=1, meant=True), RunExited(run=1)]
+)
+def test_other_ends_are_not(end: RunExited) -> None:
     """Nothing is known of an error."""
     driver = at_work()
-    decided = driver.tell(RunExited(run=1, **how))
+    decided = driver.tell(end)
 
     assert not [key for key, _ in words(decided) if key == "1.exit.bundle"]
 
