@@ -144,6 +144,25 @@ def test_on_says_when_to_look() -> None:
     assert [type(a) for a in admitted(driven.decided)] == [Escalate]
 
 
+@pytest.mark.parametrize(
+    ("when", "statuses"),
+    [
+        ('status == "idle" && age > 1', (Status.IDLE,)),
+        ('age > 1 && status == "idle"', (Status.IDLE,)),
+        ('status == "idle" || age > 1', ()),
+        ('(status == "idle" || age > 1)', ()),
+        ('age > 1 ? status == "idle" : true', ()),
+        ('!(status == "idle") && age > 1', ()),
+        ('status == "idle" == false', ()),
+        ('status != "idle"', ()),
+        ("age > 1", ()),
+    ],
+)
+def test_a_rule_is_asked_only_when_it_can_hold(when: str, statuses: tuple[Status, ...]) -> None:
+    """What it names in a row of `&&` and nothing else."""
+    assert own(when).during == statuses
+
+
 def test_a_restart_goes_through_the_refresh() -> None:
     """The same session in a new process, within the one budget."""
     driven = driver(own('count("log", "stuck", "5m") >= 1', actions='["restart"]'), quiet=0.0)

@@ -12,7 +12,8 @@ Examples:
   koboshi import halt-monitor.json --output ~/.config/koboshi/koboshi.toml
 
 \b
-Exit codes: 0 fine · 2 no such file, not such a configuration, or the output exists
+Exit codes: 0 fine
+2 no such file, no such configuration, or the output is there already
 """
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from koboshi.adapters.hearing import objection
+from koboshi.core.readings import Status
 
 from .durations import seconds
 from .facts import LOG, NAMES, TYPES, Count, Facts
@@ -47,6 +48,7 @@ class Condition:
     text: str
     names: tuple[str | Count, ...]
     program: Any
+    during: tuple[Status, ...] = ()  #: it can hold in these statuses only; empty: in any
     _known: dict[tuple[Any, ...], bool] = field(default_factory=dict)
 
     @property
@@ -70,14 +72,15 @@ class Condition:
 
     def asked(self, facts: Facts) -> Any:  # noqa: ANN401 - whatever it comes to
         """What it comes to."""
-        cel = _cel()
-        context = cel.Context()
-        context.add_function("count", lambda *given: facts[_count(*given)])
+        if facts.context is None:
+            facts.context = _cel().Context()
+            facts.context.add_function("count", lambda *given: facts[_count(*given)])
         for name in self.names:
-            if isinstance(name, str):
+            if isinstance(name, str) and name not in facts.given:
                 value = facts[name]
-                context.add_variable(name, list(value) if isinstance(value, tuple) else value)
-        return self.program.execute(context)
+                facts.given.add(name)
+                facts.context.add_variable(name, list(value) if isinstance(value, tuple) else value)
+        return self.program.execute(facts.context)
 
 
 def compiled(text: str) -> Condition:
@@ -98,7 +101,7 @@ def compiled(text: str) -> Condition:
             close = difflib.get_close_matches(name, NAMES, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ConditionWrong("a name that is known", f"{name!r}{hint}", _where(tokens, name))
-    return Condition(text, (*variables, *counts), program)
+    return Condition(text, (*variables, *counts), program, _during(tokens))
 
 
 def _cap(tokens: list[re.Match[str]]) -> None:
@@ -152,6 +155,26 @@ def _checked(kind: re.Match[str], pattern: re.Match[str], window: re.Match[str])
 
 def _count(kind: str, pattern: str, window: str) -> Count:
     return (kind, pattern, seconds(window) or 0.0)
+
+
+def _during(tokens: list[re.Match[str]]) -> tuple[Status, ...]:
+    """The status that it names in a row of `&&`: in another one it need not be asked.
+
+    An economy: two hundred rules look at every event, and most wait for one status.
+    """
+    parts, depth = list[list[str]]([[]]), 0
+    for token in tokens:
+        depth += (token[0] in _OPEN) - (token[0] in _CLOSE)
+        if not depth and token[0] in "|?":
+            return ()
+        if not depth and token[0] == "&":
+            parts.append([])
+        else:
+            parts[-1].append(token[0])
+    for part in parts:
+        if part[:3] == ["status", "=", "="] and len(part) == 4:  # noqa: PLR2004 - the text
+            return tuple(status for status in Status if part[3].strip("'\"") == status.value)
+    return ()
 
 
 def _bound(tokens: list[re.Match[str]]) -> set[str]:

@@ -73,6 +73,8 @@ class Facts(dict[Any, Any]):
     def __init__(self, view: View, now: Moment) -> None:
         super().__init__()
         self.view, self.now = view, now
+        self.context: Any = None  #: CEL's, once something was asked; the same for all conditions
+        self.given: set[str] = set()  #: what it has been told
         self._echoes = {echo.what: echo for echo in view.echoes}
 
     def __missing__(self, key: str | Count) -> Any:  # noqa: ANN401 - by name

@@ -69,7 +69,9 @@ def _command(at: Occasion) -> tuple[Action, ...]:
 
 def _send(at: Occasion) -> tuple[Action, ...]:
     """Typed at its prompt; until it is there the rule goes on asking."""
-    ready = at.view.status in _AT_PROMPT and not at.view.restarting
+    # What a crash left open is told first: whoever is sent on does it a second time.
+    busy = at.view.restarting or bool(at.view.run.open)
+    ready = at.view.status in _AT_PROMPT and not busy
     run = at.view.run.number
     return (Send(run=run, text=at.step.text, about=f"rule.{at.about}"),) if ready else ()
 
@@ -87,14 +89,16 @@ KINDS: dict[str, Callable[[Occasion], tuple[Action, ...]]] = {
     "notify": _notify,
     "escalate": _escalate,
     "debug_collect": _bundle,
+    "bundle": _bundle,
     "generate_prompt": _prompt,
+    "fix-prompt": _prompt,
     "command": _command,
     "send": _send,
     "restart": _restart,
     "refresh": _refresh,
 }
 #: Those that tell and touch nothing.
-TELLING = ("notify", "escalate", "debug_collect", "generate_prompt")
+TELLING = ("notify", "escalate", "debug_collect", "bundle", "generate_prompt", "fix-prompt")
 #: Those that are nothing without a text: what is typed, the name of a program.
 _WITH_TEXT = ("send", "command")
 

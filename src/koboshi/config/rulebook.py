@@ -242,6 +242,7 @@ def _made(read: RuleTable, condition: Condition) -> Rule:
             read.code, read.name, read.severity, read.on, condition, read.actions, read.message
         ),
         page=_page(read),
+        during=condition.during,
         listens=condition.patterns,
         cooldown=read.cooldown or (_RESTART_COOLDOWN if restarts else 0.0),
         observes=not read.mode,
