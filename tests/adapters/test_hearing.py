@@ -78,6 +78,19 @@ def test_no_line_is_too_strange(lines: list[str]) -> None:
     assert all(normalised(line) == normalised(normalised(line)) for line in lines[:3])
 
 
+_ANCHORED = ("^a", "b$", "^c$", r"\Ad", r"e\z", "(?i)^F", "a|b", "x", ERRORS)
+
+
+@given(st.lists(st.text("abcdefFx ", max_size=6) | st.just("Error: a"), max_size=12))
+def test_many_lines_say_what_each_of_them_says(lines: list[str]) -> None:
+    """A batch is an economy: anchors are those of a line."""
+    ear = Ear(_ANCHORED)
+    alone = [each.what for line in lines for each in ear.hear((line,))]
+    together = [each.what for each in ear.hear(lines) for _ in range(each.times)]
+
+    assert sorted(alone) == sorted(together)
+
+
 # -- look by look ---------------------------------------------------------------------------------
 
 

@@ -242,7 +242,7 @@ def wrong(*rows: str) -> list[str]:
         ("when = 'age >'", "expected a condition in CEL, not mismatched input 'the end'"),
         ("when = 'age'", "expected a condition that is true or false, not one that is"),
         ("when = 'age > status'", "expected a condition that is true or false"),
-        ("when = 'shout(age)'", "expected a condition that is true or false"),
+        ("when = 'age > 1 && shout(age)'", "not 'shout'\n  age > 1 && shout(age)\n             ^"),
         ("""when = 'count("log", "(", "5m") > 1'""", "(RE2), not missing ): (\n"),
         ("""when = 'count("log", "x", "soon") > 1'""", "expected a time such as"),
         ("""when = 'count("logs", "x", "5m") > 1'""", "expected one of log, "),

@@ -31,6 +31,8 @@ _ERROR = re.compile(
 _VARIES = re.compile(
     r"""0x[0-9a-f]+|\b[0-9a-f]{8,}\b|(?:/[\w.@+-]+)+|"[^"\n]*"|'[^'\n]*'|\d+""", re.IGNORECASE
 )
+#: Ends of a whole text, which a line in a batch has not.
+_ENDS = (r"\A", r"\z", r"\Z")
 _ROOM = re.compile(r"[\W_]+")
 
 
@@ -66,11 +68,12 @@ class Ear:
         self._errors = ERRORS in wanted
         self._patterns = tuple(each for each in wanted if each != ERRORS)
         self._set: Any = None
+        self._alone = any(end in each for each in self._patterns for end in _ENDS)
         if self._patterns:
             re2, options = _re2()
             self._set = re2.Set.SearchSet(options)
             for pattern in self._patterns:
-                self._set.Add(pattern)
+                self._set.Add(f"(?m:{pattern})")  # `^` and `$` are ends of a line in a batch, too
             self._set.Compile()
 
     def hear(self, lines: Iterable[str]) -> tuple[Heard, ...]:
@@ -88,6 +91,8 @@ class Ear:
 
     def _worth(self, rows: list[str]) -> Iterable[str]:
         """Most lines say nothing, and all together are asked as quickly as one."""
+        if self._alone:
+            return rows
         text = "\n".join(rows)
         nothing = self._set is None or not self._set.Match(text)
         return () if nothing and not (self._errors and _ERROR.search(text)) else rows

@@ -8,6 +8,13 @@ from koboshi.core.rules import Rule
 from koboshi.errors import ConfigBroken, FileUnreadable
 
 from .load import read
+from .resolve import FILE
+
+
+def own_rules(config: Path) -> tuple[Rule, ...]:
+    """The rules of the user's own file, where it is there and has no mistakes."""
+    sheet = read(config / FILE)
+    return sheet.book.rules if sheet is not None else ()
 
 
 def rules_of(name: str) -> tuple[Rule, ...]:

@@ -33,6 +33,8 @@ TABLE = "rule"
 
 _CODE = re.compile(r"[A-Z]{1,6}-?[0-9]{1,4}", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
+#: How CEL tells of a function that there is none of.
+_UNKNOWN = re.compile(r"Undefined variable or function: '(\w+)'")
 #: In the place of what is missing, while the rest is looked at.
 _STAND_IN = {"name": "nameless", "when": "true"}
 #: A rule that restarts and does not say how often does so no more often than that.
@@ -195,7 +197,11 @@ class _Reader:
             self._wrong("when", error.expected, error.came, mark)
             return None
         failed = next(probes(condition), "")
-        if failed:
+        unknown = _UNKNOWN.search(failed)
+        if unknown:
+            mark = _caret(text, text.find(unknown[1]))
+            self._wrong("when", "a function that is known, such as count", repr(unknown[1]), mark)
+        elif failed:
             self._wrong("when", "a condition that is true or false", failed)
         return condition
 

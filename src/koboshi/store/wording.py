@@ -34,7 +34,7 @@ def event_words(body: on.Body) -> str:  # noqa: C901, PLR0912 - one line per kin
             return f"tasks: {body.done} done, {body.left} left"
         case on.LinesHeard():
             said = (f"{h.text!r}{f' ×{h.times}' if h.times > 1 else ''}" for h in body.heard)
-            return f"it printed: {', '.join(said)}"
+            return f"it printed: {', '.join(dict.fromkeys(said))}"
         case on.PersonTyped():
             return "a person typed"
         case on.OrderGiven():
