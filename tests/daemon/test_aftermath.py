@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +14,7 @@ import pytest
 from koboshi.config.model import File
 from koboshi.config.owned import Owned
 from koboshi.core.actions import Action, Bundle, Command, FixPrompt, Mode, Notify, Stop
-from koboshi.core.events import Ending, Order, OrderGiven, Outcome, Severity
+from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
 from koboshi.daemon.aftermath import Aftermath
 from koboshi.daemon.solo import Post
 from koboshi.performers import Program, perform, settle
@@ -50,9 +50,15 @@ class Scene:
         self.folder.mkdir(parents=True)
         env = {"MY_SERVICE_TOKEN": "known-value-of-the-environment"}
         program = Program(argv=("scripted",), cwd=str(self.repo.top), env=env)
-        post = Post(agent="sim", agent_type="scripted", program=program, state=tmp_path / "state")
-        reach = FakeReach(Owned(file=File.model_validate(table)))
-        self.aftermath = Aftermath(post, cast("Any", reach), self.supervisor)
+        reach = cast("Any", FakeReach(Owned(file=File.model_validate(table))))
+        post = Post(
+            agent="sim",
+            agent_type="scripted",
+            program=program,
+            state=tmp_path / "state",
+            reach=reach,
+        )
+        self.aftermath = Aftermath(post, reach, self.supervisor)
         self.aftermath.attend()
 
     def perform(self, action: Action) -> Outcome:
@@ -97,7 +103,7 @@ def test_a_bundle_holds_what_tells_of_it(make: Make) -> None:
     assert "run 1 started (first)" in found["chain.txt"]
     assert "start run 1 (first) – admitted" in found["chain.txt"]
     assert "## branch\nmain" in found["git.txt"]
-    assert json.loads(found["config.json"])["idle_after"] == 20.0
+    assert json.loads(found["config.json"])["agent"]["idle_after"] == 20.0
     assert scene.supervisor.world.view.context.agent in found["incident.json"]
 
 
@@ -187,6 +193,28 @@ def test_a_command_that_fails_is_seen(
     assert why in outcome.why
 
 
+def test_a_program_gets_no_secrets_and_whole_json(make: Make, tmp_path: Path) -> None:
+    """Masked value by value: a quote behind a secret stays a quote."""
+    got = tmp_path / "got"
+    scene = make({"commands": {"page": {"shell": f"cat > {got}"}}})
+    planted = "\n".join(f'"{text}"' for _, text in CORPUS.values()) + '\ntoken=abcdefgh\\"'
+    scene.perform(Command(about="1.x", name="page", text=planted))
+    said = got.read_text()
+
+    assert json.loads(said)["details"]["action"]["name"] == "page"
+    assert [kind for kind, (secret, _) in CORPUS.items() if secret in said] == []
+
+
+def test_a_channel_is_in_a_bundle_without_its_address(make: Make) -> None:
+    """Its name, its kind, what goes there."""
+    channels = {"hook": {"url": "json://127.0.0.1/some-path"}}
+    scene = make({"notify": {"channels": channels}, "actions": {"start": {"shell": "true"}}})
+    owner = json.loads(unpacked(Path(scene.perform(BUNDLE).why))["config.json"])["owner"]
+
+    assert owner["channels"] == {"hook": {"url": "json://…", "severity": "P1"}}
+    assert owner["actions"] == {"start": "after"}
+
+
 def test_a_command_that_nobody_configured_fails(make: Make) -> None:
     """It names those that are; and one in doubt is not run again."""
     scene = make({"commands": {"page": {"shell": "true"}}})
@@ -197,19 +225,24 @@ def test_a_command_that_nobody_configured_fails(make: Make) -> None:
     assert doubt == Outcome(ending=Ending.FAILED, why="in doubt: it may have run")
 
 
-def test_a_hook_goes_after_an_action_and_changes_nothing_of_it(make: Make) -> None:
-    """Its words and its code are in the outcome; what was skipped has no hook."""
-    scene = make({"actions": {"notify": {"shell": "echo heard; exit 4"}}})
-    outcome = scene.perform(Notify(about="1.x", text="t", severity=Severity.P0))
+def test_a_hook_comes_after_an_action_and_nobody_waits_for_it(make: Make) -> None:
+    """What came of it is an event of its own; what was skipped has no hook."""
+    scene = make({"actions": {"notify": {"shell": "cat; echo heard; exit 4", "timeout": 5}}})
+    action = Notify(about="1.x", text="t", severity=Severity.P0)
+    spawned: list[Coroutine[Any, Any, None]] = []
+    scene.life.runtime.spawn = spawned.append  # type: ignore[method-assign, assignment]
 
-    assert outcome == Outcome(ending=Ending.DONE, why="told; hook ended with 4: heard")
-    none = asyncio.run(
-        scene.aftermath.after(
-            Notify(about="1.x", text="t", severity=Severity.P0),
-            Outcome(ending=Ending.SKIPPED, why="not now"),
-        )
-    )
-    assert none.why == "not now"
+    assert scene.perform(action) == Outcome(ending=Ending.DONE, why="told")
+    scene.aftermath.after(action, Outcome(ending=Ending.SKIPPED, why="not now"))
+    (work,) = spawned
+    asyncio.run(work)
+    body = scene.life.heard[-1].body
+
+    assert isinstance(body, ActionFinished)
+    assert body.key == "1.x.notify.[actions.notify].command"
+    assert body.outcome.ending is Ending.FAILED
+    assert body.outcome.why.startswith("ended with 4: {")
+    assert body.outcome.why.endswith("heard")
 
 
 def test_a_hook_in_the_place_of_an_action_decides_what_came_of_it(make: Make) -> None:
@@ -227,8 +260,25 @@ def test_a_hook_in_the_place_of_an_action_decides_what_came_of_it(make: Make) ->
 def test_orders_of_a_prompt_go_by_the_journal(make: Make) -> None:
     """What is handed over is an order like a person's."""
     scene = make({"incidents": {"hand_over": True}}, mode=Mode.KEEP)
-    scene.perform(FixPrompt(about="1.x", text="exit\ncode 1"))
+    scene.perform(FixPrompt(about="1.x", text="exit code 1 " * 9999))
     orders = [e.body for e in scene.life.heard if isinstance(e.body, OrderGiven)]
 
     assert orders[-1].order is Order.SEND
-    assert "\n" not in orders[-1].text
+    assert "root cause" in orders[-1].text
+    assert len(orders[-1].text) < 8000
+
+
+def test_a_bug_in_a_bundle_does_not_end_the_supervision(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a failure like others."""
+    scene = make({"commands": {"page": {"shell": "true"}}})
+
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr("koboshi.daemon.collecting.pack", broken)
+    monkeypatch.setattr("koboshi.daemon.aftermath.ran", broken)
+
+    assert scene.perform(BUNDLE).why == "KeyError: 'a bug'"
+    assert scene.perform(Command(about="x", name="page", text="t")).why == "KeyError: 'a bug'"

@@ -107,6 +107,18 @@ def test_a_broken_manifest_and_a_damaged_entry_are_named(patient: Patient) -> No
     assert str(entry) in patient.only("agents").said
 
 
+def test_channels_and_mistakes_in_the_owners_file_are_told(patient: Patient) -> None:
+    """None is good to know; one that cannot be used is wrong, and its address is not shown."""
+    assert patient.only("notify").grade is Grade.NOTE
+    file = patient.config / "koboshi.toml"
+    file.write_text('[notify.channels.a]\nurl = "json://127.0.0.1/"\n')
+    assert patient.only("notify") == Check(about="notify", grade=Grade.FINE, said="channels: a")
+    file.write_text('[notify.channels.a]\nurl = "slack://hunter2secret/b/c"\n')
+    [check] = patient.checks("config", Grade.WRONG)
+    assert "notify.channels.a.url" in check.said
+    assert "hunter2" not in check.said
+
+
 def test_settings_that_are_in_the_way_are_told_with_a_cure(patient: Patient) -> None:
     """And a file that cannot be read."""
     (patient.home / ".claude").mkdir()

@@ -60,4 +60,48 @@ def test_a_bundle_and_a_prompt_on_demand(koboshi: Trial) -> None:
     assert found["screen.ansi"].strip()
     assert "it is slow" in koboshi.say("prompt", "s", "--about", "it is slow")
     assert json.loads(heard.read_text())["details"]["action"]["kind"] == "start"
-    assert "hook ended with 0: noted" in koboshi.say("why", "s")
+    assert "ended with 0: noted" in koboshi.say("events", "s", "--json")
+    koboshi.say("why", "s")
+    koboshi.say("replay", "s")
+
+
+def test_figures_and_logs_of_the_day_are_written(koboshi: Trial) -> None:
+    """When the daemon leaves at the latest; the journal says the same."""
+    koboshi.say("run", "-d", "--name", "s", "--as", "scripted", "--", *koboshi.script(ASKS))
+    koboshi.until_status("s", "idle")
+    koboshi.say("stop", "s")
+    koboshi.say("daemon", "stop")
+    metrics, logs = koboshi.state / "metrics", koboshi.state / "logs"
+
+    assert (
+        'koboshi_restarts_total{agent="s",reason="person"} 1.0'
+        in (metrics / "koboshi.prom").read_text()
+    )
+    (day,) = metrics.glob("metrics-????-??-??.json")
+    written = json.loads(day.read_text())["agents"]["s"]
+    (counted,) = json.loads(koboshi.say("metrics", "s", "--json"))
+    assert written["actions"] == counted["actions"]
+    assert written["restarts"] == {"person": 1}
+    (restart,) = logs.glob("koboshi-restart-????????.log")
+    assert "s e" in restart.read_text()
+    assert "run 1 ended" in restart.read_text()
+    assert list(logs.glob("koboshi-monitor-????????.log"))
+
+
+def test_an_agent_that_nobody_looks_after_is_told_of(koboshi: Trial) -> None:
+    """Its journal cannot say it; people hear of it once."""
+    with Webhook().open() as hook:
+        url = f"json://127.0.0.1:{hook.port}/"
+        koboshi.configure(f'[notify]\ngroup = 0\n[notify.channels.a]\nurl = "{url}"\n')
+        koboshi.say("run", "-d", "--name", "bad", "--as", "scripted", "--", *koboshi.script(ASKS))
+        koboshi.until_status("bad", "idle")
+        koboshi.say("daemon", "stop")
+        journal = koboshi.state / "agents" / "bad" / "journal"
+        journal.rename(journal.with_name("kept"))
+        journal.write_text("")
+        koboshi.say("daemon", "start")
+        got = hook.wait(1, PATIENCE)
+        koboshi.until("bad", lambda known: bool(known["trouble"]))
+
+        assert got[0]["message"].startswith("bad is not looked after: ")
+        assert len(hook.got) == 1

@@ -8,6 +8,7 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -16,14 +17,18 @@ from koboshi.core.engine import happen
 from koboshi.core.events import Order, OrderGiven, Severity
 from koboshi.core.readings import Status
 from koboshi.daemon import reach as reaching
-from koboshi.daemon.noticing import notice_of, seen_to, still_asked
+from koboshi.daemon.noticing import bring, notice_of, seen_to, still_asked
 from koboshi.daemon.reach import Reach
 from koboshi.daemon.scribe.pen import Pen
 from koboshi.notices.desk import Desk
+from koboshi.notices.notice import Notice
+from koboshi.scripted.behaviour import Done
 from tests.core.worlds import Driver, blank, reading
+from tests.daemon.lives import Life
 from tests.hosts.waiting import until
 from tests.notices.servers import Webhook
 from tests.performers.benches import Bench
+from tests.store.secret_corpus import CORPUS
 
 
 def config(folder: Path, *ports: int, more: str = "") -> None:
@@ -57,6 +62,28 @@ def test_a_performer_says_to_whom_it_goes() -> None:
     bench.hands.notice = notice
     assert bench.perform(other).why == "on its way: phone"
     assert bench.announced == ["it crashed", "it crashed"]
+
+
+def test_a_notice_holds_no_secret(tmp_path: Path) -> None:
+    """It goes to others' servers, and quotes what an agent wants to run."""
+    life = Life((Done(),))
+    supervisor = life.rise()
+    env = {"MY_TOKEN": "known-value"}
+    supervisor.hands.program = replace(supervisor.hands.program, env=env)
+    taken: list[Notice] = []
+
+    class Keeps(Desk):
+        async def take(self, notice: Notice) -> str:
+            taken.append(notice)
+            return ""
+
+    said = [text for _, text in CORPUS.values()]
+    action = Escalate(about="q", text=" ".join([*said, "known-value"]))
+    asyncio.run(cast("Any", bring(Keeps(tmp_path), supervisor)(action)))
+    life.fall()
+
+    assert [k for k, (secret, _) in CORPUS.items() if secret in taken[0].text] == []
+    assert "known-value" not in taken[0].text
 
 
 def test_a_file_that_changes_counts_and_a_bad_edit_does_not(
@@ -102,6 +129,51 @@ def test_what_went_out_is_in_the_log_of_the_day(tmp_path: Path) -> None:
     asyncio.run(go())
     (log,) = (tmp_path / "logs").glob("koboshi-notify-????????.log")
     assert log.read_text().endswith(" c0: koboshi: api – P0 – sent\n")
+
+
+def test_figures_go_to_a_collector_and_its_trouble_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As often as the owner says; the rest goes on."""
+    monkeypatch.setattr(reaching, "PUBLISH", 0.01)
+    said = ["", "no", "no", ""]
+    exported: list[str] = []
+
+    def export(_figures: object, _utc: float, address: str) -> str:
+        exported.append(address)
+        return said[min(len(exported), len(said)) - 1]
+
+    monkeypatch.setattr(reaching, "export", export)
+    text = '[metrics]\notlp = "http://127.0.0.1:1/v1/metrics"\nevery = 0\n'
+    (tmp_path / "koboshi.toml").write_text(text)
+
+    async def go() -> None:
+        reach = Reach(tmp_path / "state", tmp_path, who=lambda _: None)
+        reach.open()
+        await until(lambda: len(exported) >= 5)
+        await reach.close()
+
+    asyncio.run(go())
+    assert set(exported) == {"http://127.0.0.1:1/v1/metrics"}
+    assert [r.message for r in caplog.records].count("figures not exported") == 1
+
+
+def test_a_bug_in_counting_leaves_the_agent_looked_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The next one who listens hears all the same."""
+    heard: list[object] = []
+
+    async def go() -> None:
+        reach = Reach(tmp_path, tmp_path, who=lambda _: None)
+        monkeypatch.setattr(reach.books, "take", lambda *_: 1 / 0)
+        driver = Driver(blank())
+        event = happen(driver.world, OrderGiven(order=Order.PAUSE), driver.now)
+        reach.before(lambda *all_: heard.append(all_))(event, (), driver.world)
+
+    asyncio.run(go())
+    assert len(heard) == 1
+    assert "not counted" in caplog.text
 
 
 def test_a_person_who_saw_to_it_is_asked_no_more(tmp_path: Path) -> None:

@@ -96,6 +96,19 @@ def test_a_day_is_counted(figures: Figures) -> None:
     assert figures.uptime(UTC + 75.0) == 10.0
 
 
+def test_recoveries_add_up() -> None:
+    """Two crashes: both counted, and the time of both; a restart in between is none."""
+    driver, figures = Driver(), Figures(agent="a1")
+    told(driver, figures, RunStarted(run=1, origin=Origin.FIRST))
+    for run, down in ((1, 3.0), (2, 9.0)):
+        seen(driver, figures, Status.WORKING)
+        told(driver, figures, RunExited(run=run, code=1))
+        told(driver, figures, RunStarted(run=run + 1, origin=Origin.RESUMED), after=down)
+        seen(driver, figures, Status.IDLE)
+
+    assert (figures.recovered, figures.recovering, figures.crashes) == (2, 14.0, 2)
+
+
 def test_time_without_a_supervisor_is_told_apart() -> None:
     """Nobody knows what the agent did meanwhile."""
     driver, figures = Driver(), Figures(agent="a1")

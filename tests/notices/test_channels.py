@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from aiosmtpd.controller import Controller
 
 from koboshi.core.events import Severity
-from koboshi.notices.channels import channel
+from koboshi.notices.channels import AppriseChannel, channel
 from koboshi.notices.notice import Letter
 from tests.notices.servers import Engine, Webhook, dead_port
 
@@ -105,6 +106,25 @@ def test_a_secret_in_an_address_is_in_no_reason() -> None:
             why = channel(address, around).send(LETTER)
             assert why
             assert "hunter2" not in why
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_whatever_a_library_says_the_secret_is_not_in_it(*, raises: bool) -> None:
+    """In its log, or in its exception."""
+
+    class Tells:
+        def notify(self, **_: object) -> bool:
+            logging.getLogger("apprise").warning(
+                "no answer from json://u:%s@h/", "hunter2-and-more"
+            )
+            if raises:
+                raise RuntimeError("json://u:hunter2-and-more@h/")
+            return False
+
+    why = AppriseChannel(Tells(), ("hunter2-and-more",)).send(LETTER)
+
+    assert "json" in why
+    assert "hunter2" not in why
 
 
 def test_a_variable_that_is_not_set_is_a_reason() -> None:

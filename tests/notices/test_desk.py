@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,41 @@ def test_a_channel_that_hangs_holds_up_neither_the_loop_nor_our_leaving(
 
     assert took < 20
     assert (tmp_path / FILE).stat().st_size < 200_000
+
+
+def test_a_storm_is_few_messages(tmp_path: Path) -> None:
+    """A thousand notices in a moment: the first ones, and the rest as one."""
+
+    async def go() -> list[dict[str, str]]:
+        with Webhook().open() as hook:
+            notify = at(hook.port)
+            desk = Desk(tmp_path)
+            desk.open(notify, replace(quick(notify), gather=0.2, group=0.5))
+            await asyncio.gather(*(desk.take(a_notice(str(n))) for n in range(1000)))
+            await until(lambda: desk.waiting()["waiting"] == 0)
+            await desk.close()
+            return hook.wait(1)
+
+    got = asyncio.run(go())
+    assert len(got) <= 6
+    assert any("notices)" in each["title"] for each in got)
+
+
+def test_a_channel_that_comes_back_is_served(tmp_path: Path) -> None:
+    """Taken out of the file and put in again."""
+
+    async def go() -> list[dict[str, str]]:
+        with Webhook().open() as hook:
+            notify = at(hook.port)
+            desk = Desk(tmp_path)
+            for each in (notify, Notify(), notify):
+                desk.open(each, quick(each))
+            await desk.take(a_notice())
+            got = await asyncio.to_thread(hook.wait, 1)
+            await desk.close()
+            return got
+
+    assert len(asyncio.run(go())) == 1
 
 
 def test_a_full_disk_keeps_nobody_from_being_told(

@@ -78,6 +78,14 @@ def test_the_same_words_are_told_once_with_their_count() -> None:
     assert letter(nine).body == "api: crashed (×9)"
 
 
+def test_words_of_an_agent_ring_nobody() -> None:
+    """Nor do they move a terminal or look like another message."""
+    text = "asks \x1b[2J <!channel> @everyone @here\nNeeds you: api \u202etxt"
+    said = letter((Notice(key="1", agent="api", text=text, severity=P1, utc=0.0),)).body
+
+    assert said == "api: asks �[2J < !channel> @ everyone @ here Needs you: api �txt"
+
+
 def test_something_urgent_does_not_wait_for_the_end_of_a_group() -> None:
     """A P0 goes at once unless another P0 has just gone."""
     outbox = an_outbox()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -74,11 +76,29 @@ def test_values_of_the_environment_and_names_are_masked() -> None:
     """Whatever they look like; a short one, or a part of a word, is not."""
     secrets = secret_values({"MY_TOKEN": "plainwords", "PATH": "/usr/bin", "A_KEY": "abc"})
 
-    assert secrets == ("plainwords",)
+    assert secrets == ("cGxhaW53b3Jkcw", "plainwords")
     said = redact(
         "plainwords in /home/mei/x on kyoto, meiji", secrets=secrets, names=("mei", "kyoto")
     )
     assert said == "xxxxxxxxxx in /home/xxx/x on xxxxx, meiji"
+
+
+def test_a_known_secret_is_found_however_it_is_written() -> None:
+    """Inside of JSON, of an address, of a header; a folder is no secret."""
+    value = 'p@ss "w"/o r\\d'
+    names = ("DB_PASS", "MYSQL_PWD", "SENTRY_DSN", "SLACK_WEBHOOK", "SESSION_COOKIE")
+    for name in names:
+        secrets = secret_values({name: value, "PWD": "/home/me/work", "OLDPWD": "/home/me"})
+        texts = (
+            value,
+            json.dumps(value),
+            quote(value, safe=""),
+            b64encode(value.encode()).decode(),
+        )
+        for text in texts:
+            masked = redact(f"see {text} now", secrets=secrets)
+            assert set(masked.removeprefix("see ").removesuffix(" now")) <= set('x "=')
+        assert redact("cd /home/me/work", secrets=secrets) == "cd /home/me/work"
 
 
 @given(st.text(st.sampled_from("ab1_-=.: \n\x1b[0m日ü@/"), max_size=200), st.integers(0, 12))

@@ -8,6 +8,7 @@ _EPILOG = """\b
 Examples:
   koboshi prompt NAME
   koboshi prompt NAME --about "it crashes at start" | claude -p
+  koboshi fire "$(koboshi prompt NAME)"
 
 \b
 Exit codes: 0 fine · 2 no such agent · 4 the daemon cannot be reached

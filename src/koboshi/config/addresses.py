@@ -57,7 +57,7 @@ def objection(address: str, environment: Mapping[str, str] | None = None) -> str
     around = os.environ if environment is None else environment
     missing = [name for name in names(address) if not around.get(name)]
     if missing:
-        return f"{missing[0]} to be set in the environment"
+        return f"{missing[0]} to be set in the environment (the daemon's: koboshi daemon restart)"
     url = expanded(address, around)
     if len(url) > LONGEST:
         return f"an address of at most {LONGEST} characters"

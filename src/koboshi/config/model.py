@@ -27,7 +27,7 @@ from .kinds import (
     Trust,
     Words,
 )
-from .outside import TABLES, Hook, Incidents, Notify, Program
+from .outside import TABLES, Hook, Incidents, Metrics, Notify, Program
 
 _DEFAULT = Settings()
 
@@ -177,6 +177,8 @@ class File(Values):
     """`[notify]`: how a person is reached."""
     incidents: Incidents = Incidents()
     """`[incidents]`: what is kept of one."""
+    metrics: Metrics = Metrics()
+    """`[metrics]`: where figures go."""
     commands: dict[str, Program] = Field(default_factory=dict)
     """`[commands.NAME]`: programs that rules can run."""
     actions: dict[str, Hook] = Field(default_factory=dict)

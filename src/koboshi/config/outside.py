@@ -145,8 +145,19 @@ class Hook(Program):
     """A program for all actions of one kind."""
 
     when: When = "after"
-    """`after` runs it when the action has come out; `instead` runs it in the place of the action,
-    and its exit code says what came of it (`notify`, `escalate`, `bundle`, `fix-prompt`)."""
+    """`after` runs it when the action has come out, and nothing waits for it; `instead` runs it in
+    the place of the action, and its exit code says what came of it (`notify`, `escalate`, `bundle`,
+    `fix-prompt`)."""
+
+
+class Metrics(_Table):
+    """Where figures go besides the files."""
+
+    otlp: Text = ""
+    """An OpenTelemetry collector, such as `http://127.0.0.1:4318/v1/metrics`; headers come from the
+    environment of the daemon (`OTEL_EXPORTER_OTLP_HEADERS`). `pip install 'koboshi[otel]'`."""
+    every: Seconds = 60.0
+    """Between two exports."""
 
 
 #: Every table, by the name that it has in a file.
@@ -154,6 +165,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "notify": Notify,
     "notify.channels.NAME": Channel,
     "incidents": Incidents,
+    "metrics": Metrics,
     "commands.NAME": Program,
     "actions.NAME": Hook,
 }

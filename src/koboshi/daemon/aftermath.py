@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Mode, Notify
-from koboshi.core.events import Ending, Order, OrderGiven, Outcome, Severity
-from koboshi.incidents.commands import argv_of, ran
+from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
+from koboshi.incidents.commands import Ran, argv_of, ran
+from koboshi.incidents.prompts import TYPED
 from koboshi.incidents.uploads import upload
 from koboshi.store.paths import journal_dir
 from koboshi.store.redaction import redact, secret_values
@@ -27,11 +28,12 @@ from .collecting import Collector, prompt_about, write_prompt
 if TYPE_CHECKING:
     from koboshi.config.outside import Hook, Program
     from koboshi.core.actions import Action
-    from koboshi.incidents.commands import Ran
 
     from .reach import Reach
     from .solo import Post
     from .supervisor import Supervisor
+
+log = logging.getLogger(__name__)
 
 #: Seconds that all of a bundle may take.
 PATIENCE = 60.0
@@ -68,6 +70,10 @@ class Aftermath:
             return Outcome(ending=Ending.FAILED, why=f"not within {PATIENCE:g} s")
         except (OSError, ValueError) as error:
             return Outcome(ending=Ending.FAILED, why=f"cannot be written: {error}")
+        except Exception as error:
+            # What is made of a crash must not be the end of whoever looks after the agent.
+            log.exception("not made", extra={"action": action.kind})
+            return Outcome(ending=Ending.FAILED, why=f"{type(error).__name__}: {error}")
         return Outcome(ending=Ending.DONE, why=said)
 
     async def bundle(self, text: str, key: str) -> str:
@@ -97,8 +103,12 @@ class Aftermath:
             path = await write_prompt(self._post, self._supervisor, action.text, wanted, self.mask)
         if not wanted.hand_over or self._supervisor.world.view.settings.mode < Mode.KEEP:
             return str(path)
-        said = f"koboshi: {action.text}. Read {path}, find the cause, and mend it."
-        order = OrderGiven(order=Order.SEND, by="owner's file", text=" ".join(said.split()))
+        # In its own words and not as a path: to read a file outside of its folder it would have to
+        # ask somebody, at night.
+        said = await asyncio.to_thread(
+            prompt_about, self._post, self._supervisor, action.text, wanted, part=TYPED
+        )
+        order = OrderGiven(order=Order.SEND, by="owner's file", text=self.mask(said).strip())
         self._supervisor.take(order)
         return f"{path}; handed over"
 
@@ -112,7 +122,7 @@ class Aftermath:
                 ending=Ending.FAILED,
                 why=f"no command {action.name!r} is configured (there: {known})",
             )
-        came = await self._ran(program, action, None)
+        came = await self._ran(program, self._facts(action, None))
         return Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=str(came))
 
     async def instead(self, action: Action) -> Outcome | None:
@@ -121,31 +131,53 @@ class Aftermath:
         if hook is None or hook.when != "instead":
             return None
         self._supervisor.hands.touch(action.key)
-        came = await self._ran(hook, action, None)
+        came = await self._ran(hook, self._facts(action, None))
         return Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=f"hook {came}")
 
-    async def after(self, action: Action, outcome: Outcome) -> Outcome:
-        """The outcome, with what the owner's program said; it changes nothing of it."""
+    def after(self, action: Action, outcome: Outcome) -> None:
+        """Let the owner's program know; the action is over, and nothing waits for it."""
         hook = self._hook(action)
-        if hook is None or hook.when != "after" or outcome.ending is Ending.SKIPPED:
-            return outcome
-        came = await self._ran(hook, action, outcome)
-        return replace(outcome, why="; ".join(filter(None, (outcome.why, f"hook {came}"))))
+        if hook is not None and hook.when == "after" and outcome.ending is not Ending.SKIPPED:
+            facts = self._facts(action, outcome)
+            self._supervisor.runtime.spawn(self._follow(hook, action, facts))
+
+    async def _follow(self, hook: Hook, action: Action, facts: dict[str, Any]) -> None:
+        """Run it; what came of it is an event of its own."""
+        came = await self._ran(hook, facts)
+        text = f"after {action_words(action)}"
+        done = Command(about=action.key, name=f"[actions.{action.kind}]", text=text)
+        outcome = Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=str(came))
+        self._supervisor.take(ActionFinished(key=done.key, action=done, outcome=outcome))
 
     def _hook(self, action: Action) -> Hook | None:
         hook = self._reach.owned.file.actions.get(action.kind)
         return hook if hook is not None and (hook.run or hook.shell) else None
 
-    async def _ran(self, program: Program, action: Action, outcome: Outcome | None) -> Ran:
-        facts = json.dumps(self._facts(action, outcome), ensure_ascii=False)
+    async def _ran(self, program: Program, facts: dict[str, Any]) -> Ran:
+        try:
+            return await self._run(program, facts)
+        except Exception as error:
+            log.exception("not run", extra={"action": "command"})
+            return Ran(code=None, said=f"{type(error).__name__}: {error}")
+
+    async def _run(self, program: Program, facts: dict[str, Any]) -> Ran:
+        text = json.dumps(self._masked(facts), ensure_ascii=False)
         return await ran(
             argv_of(program.run, program.shell),
-            facts.encode("utf-8", "backslashreplace") + b"\n",
+            text.encode("utf-8", "backslashreplace") + b"\n",
             timeout=program.timeout,
             cwd=self._folder,
             env={**os.environ, "KOBOSHI_AGENT": self._post.agent},
             mask=self.mask,
         )
+
+    def _masked(self, value: Any) -> Any:  # noqa: ANN401 - plain values, of any shape
+        """Value by value: masked as a whole, JSON might be none afterwards."""
+        if isinstance(value, str):
+            return self.mask(value)
+        if isinstance(value, dict):
+            return {key: self._masked(each) for key, each in value.items()}
+        return [self._masked(each) for each in value] if isinstance(value, list | tuple) else value
 
     def _facts(self, action: Action, outcome: Outcome | None) -> dict[str, Any]:
         """What happened, for a program."""

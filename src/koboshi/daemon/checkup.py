@@ -6,6 +6,7 @@ Each check says one thing, and a check that cannot be made says so. Nothing is c
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import enum
 import importlib.metadata
 import locale
@@ -25,6 +26,7 @@ from koboshi._version import __version__
 from koboshi.adapters.advice import FILES, advice
 from koboshi.adapters.registry import has_manifest, names
 from koboshi.adapters.versions import within
+from koboshi.config.owned import owned
 from koboshi.errors import KoboshiError
 from koboshi.hosts.probing import version_of
 from koboshi.plugins.hookspecs import GROUP
@@ -83,6 +85,7 @@ def examine(state: Path, config: Path, home: Path) -> Iterator[Check]:
     yield from _state(state)
     yield from _daemon(state)
     yield from _agents(state)
+    yield from _channels(state, config)
     yield from _clis(config)
     yield from _plugins()
     yield from _settings(home)
@@ -181,6 +184,24 @@ def _agents(state: Path) -> Iterator[Check]:
         elif reasons and not each.get("halted"):
             said = f"{each['status']} ({', '.join(reasons)})"
             yield note(each["agent"], said, f"koboshi status {each['agent']}")
+
+
+def _channels(state: Path, config: Path) -> Iterator[Check]:
+    """How people are reached, and what the daemon knows of it."""
+    found = owned(config)
+    for each in found.mistakes:
+        yield wrong("config", str(each), "'koboshi config --check' tells it again")
+    if not found.file.notify.channels:
+        fix = "[notify.channels.NAME] in your own koboshi.toml; 'koboshi notify test' tries it"
+        yield note("notify", "no channel: nobody is told of anything outside of koboshi", fix)
+        return
+    yield fine("notify", f"channels: {', '.join(found.file.notify.channels)}")
+    with contextlib.suppress(KoboshiError):
+        told: dict[str, Any] = call_running(state, "notices") or {}
+        for name, why in told.get("troubles", {}).items():
+            yield wrong("notify", f"{name} does not work: {why}", f"koboshi notify test {name}")
+        if told.get("lost"):
+            yield wrong("notify", f"{told['lost']} notices were dropped", "see the log 'notify'")
 
 
 def _clis(config: Path) -> Iterator[Check]:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from koboshi._version import __version__
+from koboshi.config.addresses import scheme
 from koboshi.errors import KoboshiError
 from koboshi.incidents.bundles import SUFFIX, Bounds, Part, pack, prune, tail
 from koboshi.incidents.chains import chain, last_lines
-from koboshi.incidents.prompts import Incident, template_at, tried, written
+from koboshi.incidents.prompts import PART, Incident, template_at, tried, written
 from koboshi.incidents.surroundings import branch_of, processes, repository, system
 from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import make_private, write_whole
@@ -106,6 +107,24 @@ class Collector:
             "argv": list(self._post.program.argv),
         }
 
+    def _owned(self) -> dict[str, Any]:
+        """The owner's tables; of an address only its scheme, of a program only its name."""
+        if self._post.reach is None:
+            return {}
+        file = self._post.reach.owned.file
+        channels = {
+            name: {"url": f"{scheme(each.url)}://…", "severity": each.severity.value}
+            for name, each in file.notify.channels.items()
+        }
+        return {
+            "quiet": str(file.notify.quiet),
+            "wakes": file.notify.wakes.value,
+            "channels": channels,
+            "hand_over": file.incidents.hand_over,
+            "actions": {kind: hook.when for kind, hook in file.actions.items()},
+            "commands": list(file.commands),
+        }
+
     def _files(self, count: int, transcript: tuple[bytes, ...]) -> list[Part]:
         """What is read from disk and from the machine; in a thread."""
         post, view = self._post, self._supervisor.world.view
@@ -114,7 +133,7 @@ class Collector:
         )
         journal = _had(lambda: last_lines(self._folder / "journal"))
         said = b"\n".join(transcript[-count:]).decode("utf-8", "backslashreplace")
-        settings = msgspec.to_builtins(view.settings)
+        settings = {"agent": msgspec.to_builtins(view.settings), "owner": self._owned()}
         cwd = Path(post.program.cwd)
         return [
             Part(name="chain.txt", text=chain(journal)),
@@ -171,7 +190,9 @@ async def write_prompt(
     return await asyncio.to_thread(write)
 
 
-def prompt_about(post: Post, supervisor: Supervisor, text: str, wanted: Incidents) -> str:
+def prompt_about(
+    post: Post, supervisor: Supervisor, text: str, wanted: Incidents, *, part: int = PART
+) -> str:
     """The words of it, with secrets still in them."""
     view, cwd = supervisor.world.view, post.program.cwd
     _, output = papers(post.agent, post.agent_type, post.settings, state=post.state, cwd=cwd)
@@ -188,4 +209,4 @@ def prompt_about(post: Post, supervisor: Supervisor, text: str, wanted: Incident
         worktree=cwd,
         bundle=str(found[-1]) if found else "",
     )
-    return written(incident, template_at(wanted.template))
+    return written(incident, template_at(wanted.template), part=part)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from koboshi.core.actions import Escalate, Notify
@@ -10,6 +12,7 @@ from koboshi.core.events import Order, OrderGiven, Severity
 from koboshi.core.health import examine
 from koboshi.core.rules import evaluate
 from koboshi.notices.notice import Notice
+from koboshi.store.redaction import redact, secret_values
 
 if TYPE_CHECKING:
     from koboshi.core.engine import World
@@ -38,7 +41,10 @@ def bring(desk: Desk, supervisor: Supervisor) -> Callable[[Notify | Escalate], A
 
     def notice(action: Notify | Escalate) -> Awaitable[str]:
         agent = supervisor.world.view.context.agent
-        return desk.take(notice_of(action, agent, supervisor.runtime.now().utc))
+        # It may quote a command or an answer, and it goes to others' servers.
+        around = {**os.environ, **(supervisor.hands.program.env or {})}
+        told = notice_of(action, agent, supervisor.runtime.now().utc)
+        return desk.take(replace(told, text=redact(told.text, secrets=secret_values(around))))
 
     return notice
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import logging
 import os
 import time
@@ -15,10 +16,13 @@ from typing import TYPE_CHECKING
 
 from koboshi.config.model import OUTSIDE, File
 from koboshi.config.owned import Owned, owned, stamp
+from koboshi.core.events import Severity
 from koboshi.metrics.books import PROMETHEUS, Books, pages, write
 from koboshi.metrics.prometheus import exposition
+from koboshi.metrics.telemetry import export
 from koboshi.notices.desk import Desk
-from koboshi.store.redaction import secret_values
+from koboshi.notices.notice import Notice
+from koboshi.store.redaction import redact, secret_values
 
 from .noticing import seen_to, still_asked
 from .scribe.dailies import Dailies
@@ -60,6 +64,7 @@ class Reach:
         self.desk = Desk(folder, told=self._say)
         self.desk.needed = self._needed
         self._stamp = (-1, -1)
+        self._exported, self._untold = 0.0, ""
         self._tasks: list[asyncio.Task[None]] = []
         self.owned = Owned(file=File())
 
@@ -78,18 +83,32 @@ class Reach:
         self._write_books()
         await self.desk.close()
 
+    async def alarm(self, agent: str, why: str) -> None:
+        """Tell people that nobody looks after that agent: its journal may not be able to."""
+        now = time.time()
+        text = f"{agent} is not looked after: {redact(why, secrets=secret_values(os.environ))}"
+        key = f"ward{int(now)}"
+        told = Notice(key=key, agent=agent, text=text, severity=Severity.P1, utc=now)
+        await self.desk.take(told)
+
     def before(self, other: Listen | None) -> Listen:
         """Who hears everything first, and then tells the other one."""
 
         def hear(event: Event, decisions: tuple[Decision, ...], world: World) -> None:
-            seen_to(self.desk, event, world)
-            self.books.take(event, decisions, world)
-            if self._dailies is not None:
-                self._dailies.heard(event, decisions, world)
+            try:
+                self._heard(event, decisions, world)
+            except Exception:  # to be counted and told of wrongly is no reason to be left alone
+                log.exception("not counted", extra={"action": "metrics"})
             if other is not None:
                 other(event, decisions, world)
 
         return hear
+
+    def _heard(self, event: Event, decisions: tuple[Decision, ...], world: World) -> None:
+        seen_to(self.desk, event, world)
+        self.books.take(event, decisions, world)
+        if self._dailies is not None:
+            self._dailies.heard(event, decisions, world)
 
     def exposition(self) -> str:
         """All figures, as Prometheus wants them."""
@@ -99,6 +118,19 @@ class Reach:
         while True:
             await asyncio.sleep(PUBLISH)
             self._write_books()
+            await self._export()
+
+    async def _export(self) -> None:
+        """To a collector, where there is one; its trouble is told once."""
+        wanted, now = self.owned.file.metrics, time.monotonic()
+        if not wanted.otlp or now - self._exported < wanted.every:
+            return
+        self._exported = now
+        figures = copy.deepcopy(self.books.figures())
+        why = await asyncio.to_thread(export, figures, time.time(), wanted.otlp)
+        if why and not self._untold:
+            log.warning("figures not exported", extra={"action": "metrics", "reason": why})
+        self._untold = why
 
     def _write_books(self) -> None:
         if self._pen is None or not (copies := self.books.copies()):
@@ -133,7 +165,11 @@ class Reach:
         supervisor = self._who(agent)
         if supervisor is None:
             return None
-        return still_asked(supervisor.world, supervisor.runtime.now(), keys)
+        try:
+            return still_asked(supervisor.world, supervisor.runtime.now(), keys)
+        except Exception:
+            log.exception("it is not known whether anybody is needed", extra={"agent": agent})
+            return None  # ask once too often
 
     def _say(self, utc: float, text: str) -> None:
         """What the threads of the desk tell, in the loop."""

@@ -133,11 +133,11 @@ class Ward:
             try:
                 await self._watch()
             except (KoboshiError, OSError) as error:
-                self._lost(str(error))
+                await self._lost(str(error))
                 log.warning("not looked after", extra={"action": "wait", "reason": str(error)})
             except Exception as error:
                 # A bug in what one agent's screen made us do must not take the others down.
-                self._lost(f"{type(error).__name__}: {error}")
+                await self._lost(f"{type(error).__name__}: {error}")
                 log.exception("its supervisor failed", extra={"action": "wait"})
             healthy = self.supervisor is not None
             self.supervisor = None
@@ -172,9 +172,12 @@ class Ward:
             return {"agent": self.entry.agent}
         return facts(self.supervisor.world.view, self.supervisor.runtime.now())
 
-    def _lost(self, why: str) -> None:
-        self.trouble = why
+    async def _lost(self, why: str) -> None:
+        """Nobody looks after it. People hear of that once, until that changes."""
+        before, self.trouble = self.trouble, why
         self._changed.set()
+        if self._reach is not None and why != before:
+            await self._reach.alarm(self.entry.agent, why)
 
     def _heard(self, event: Event, _: tuple[Decision, ...], world: World) -> None:
         for queue in self._listeners:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Characters of each part that is filled in; a prompt is read by somebody with a small context.
 PART = 6000
+#: The same of one that is typed into a terminal.
+TYPED = 1500
 TEMPLATE = """\
 # An incident of the agent {agent}
 
@@ -62,7 +64,7 @@ class Incident:
     bundle: str = ""
 
 
-def written(incident: Incident, template: str = TEMPLATE) -> str:
+def written(incident: Incident, template: str = TEMPLATE, *, part: int = PART) -> str:
     """The prompt; braces around anything else stay as they are."""
     values: Mapping[str, str] = {
         "agent": incident.agent,
@@ -75,7 +77,7 @@ def written(incident: Incident, template: str = TEMPLATE) -> str:
         "bundle": incident.bundle or "nothing",
     }
     # In one go: what was filled in is not searched again.
-    return _FIELD.sub(lambda found: values.get(found[1], found[0])[-PART:], template)
+    return _FIELD.sub(lambda found: values.get(found[1], found[0])[-part:], template)
 
 
 def _fenced(text: str) -> str:

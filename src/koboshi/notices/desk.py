@@ -82,7 +82,7 @@ class Desk:
         self._threads: dict[str, threading.Thread] = {}
         self._bell = threading.Condition()
         self._writing = threading.Lock()
-        self._closed = False
+        self._opened = self._closed = False
         self._unsaved = False
         self.needed: Needed = lambda *_: None
 
@@ -91,7 +91,7 @@ class Desk:
     def open(self, notify: Notify, custom: Custom | None = None) -> None:
         """Serve these channels, and bring out what another one left."""
         with self._bell:
-            first = not self._threads
+            first, self._opened = not self._opened, True
             self._outbox.adapt(custom or custom_of(notify))
             if first:
                 with contextlib.suppress(OSError):
@@ -106,8 +106,7 @@ class Desk:
         known = self._channels.get(name)
         if known is None or known[0] != url:
             self._channels[name] = (url, self._make(url))
-        thread = self._threads.get(name)
-        if thread is None or not thread.is_alive():
+        if name not in self._threads:
             self._threads[name] = threading.Thread(
                 target=self._bring_out, args=(name,), name=f"notices-{name}", daemon=True
             )
@@ -150,8 +149,9 @@ class Desk:
         with self._bell:
             self._closed = True
             self._bell.notify_all()
+            threads = list(self._threads.values())
         deadline = time.monotonic() + LEAVES
-        for thread in self._threads.values():
+        for thread in threads:
             left = max(0.0, deadline - time.monotonic())
             await asyncio.to_thread(thread.join, left)
         self._unsaved = True
@@ -179,6 +179,8 @@ class Desk:
                 if batch is not None:
                     return batch, self._channels[name][1]
                 self._clock.wait(self._bell, min(wait, LOOK))
+            # Under the lock: who adds the channel again must not take us for alive.
+            self._threads.pop(name, None)
             return None
 
     def _ask_again(self, now: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from koboshi.core.events import Severity
 ROWS = 20
 #: Characters of one line.
 LONGEST = 500
+#: What makes a chat ring everybody: Slack's `<!channel>`, Discord's `@everyone` and the like.
+_CALLS = re.compile(r"<!|@(?=everyone|here|channel|all\b)", re.IGNORECASE)
 _ORDER = {severity: n for n, severity in enumerate(Severity)}
 
 
@@ -65,8 +68,14 @@ def _sorted(notices: tuple[Notice, ...]) -> list[Notice]:
     return sorted(notices, key=lambda each: (not each.asks, _ORDER[each.severity], each.utc))
 
 
+def _tame(text: str) -> str:
+    """One line that rings nobody and moves no terminal: agents wrote parts of it (law 11)."""
+    said = "".join(char if char.isprintable() else "\ufffd" for char in " ".join(text.split()))
+    return _CALLS.sub(lambda found: f"{found[0][0]} {found[0][1:]}", said)
+
+
 def _row(notice: Notice, *, again: bool) -> str:
-    said = " ".join(notice.text.split())
+    said = _tame(notice.text)
     said = said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
     if notice.agent and not said.startswith(f"{notice.agent}"):
         said = f"{notice.agent}: {said}"

@@ -85,7 +85,9 @@ async def perform(action: Action, hands: Hands) -> Outcome:
     instead = await hands.instead(action)
     if instead is not None:
         return instead
-    return await hands.after(action, await _performed(action, hands))
+    outcome = await _performed(action, hands)
+    hands.after(action, outcome)
+    return outcome
 
 
 async def _performed(action: Action, hands: Hands) -> Outcome:

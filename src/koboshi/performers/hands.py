@@ -109,11 +109,6 @@ async def no_instead(_: object) -> None:
     """Where no program does it instead."""
 
 
-async def no_after(_: object, outcome: Outcome) -> Outcome:
-    """Where nothing is run after it."""
-    return outcome
-
-
 async def nobody(_: object) -> tuple[str, ...]:
     """Where no processes are known but the agent's."""
     return ()
@@ -141,8 +136,8 @@ class Hands:
     outside: Callable[[Bundle | FixPrompt | Command], Awaitable[Outcome]] = no_outside
     #: what a program of the owner's did in its place, if one does
     instead: Callable[[Action], Awaitable[Outcome | None]] = no_instead
-    #: the outcome, with what such a program said afterwards
-    after: Callable[[Action, Outcome], Awaitable[Outcome]] = no_after
+    #: let such a program run now that it has come out; nobody waits for it
+    after: Callable[[Action, Outcome], None] = lambda *_: None
     snapshot: Callable[[str], Awaitable[str]] = (
         no_snapshot  #: keep uncommitted work; what came of it
     )

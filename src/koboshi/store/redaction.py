@@ -6,8 +6,11 @@ still read as a dialog. Escape sequences are passed over, and a key that was wra
 
 from __future__ import annotations
 
+import base64
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import quote
 
 from koboshi.adapters.text import width
 
@@ -15,16 +18,28 @@ from .secret_kinds import found
 
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
 #: Variables whose value nobody else should see.
-_SECRET_NAME = re.compile(r"(?i)key|token|secret|passw|credential|auth")
+_SECRET_NAME = re.compile(
+    r"(?i)key|token|secret|passw|passphrase|(?:^|_)pass(?:$|_)|_pwd|credential|auth|cookie|_dsn|webhook"
+)
 #: A value shorter than this would be found everywhere.
 _SHORTEST = 6
 _MASK = "x"
 
 
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables that sound secret; the longest first."""
+    """The values of variables that sound secret, as they may be written; the longest first."""
     found = {v for k, v in environment.items() if _SECRET_NAME.search(k) and len(v) >= _SHORTEST}
-    return tuple(sorted(found, key=len, reverse=True))
+    written = {each for value in found for each in _written(value)}
+    return tuple(sorted(written, key=lambda each: (-len(each), each)))
+
+
+def _written(value: str) -> Iterator[str]:
+    """As it is, inside of JSON, of an address, and of a header."""
+    yield value
+    content = value.encode("utf-8", "surrogateescape")
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
+    yield quote(content, safe="")
+    yield base64.b64encode(content).decode().rstrip("=")
 
 
 def redact(
