@@ -15,6 +15,7 @@ from pathlib import Path
 from .answers import measure_answers
 from .figures import Figure, Measure, NotMeasured
 from .journals import measure_journal
+from .own import measure_own, measure_storm
 from .passthrough import measure_passthrough
 from .recovery import measure_recovery
 from .rules import measure_rules
@@ -29,6 +30,8 @@ MEASUREMENTS: dict[str, Measure] = {
     "step": measure_step,
     "agents": measure_agents,
     "rules": measure_rules,
+    "own": measure_own,
+    "storm": measure_storm,
     "screens": measure_screens,
     "simulation": measure_simulation,
     "journal": measure_journal,

@@ -18,9 +18,13 @@ from pydantic import BaseModel
 from koboshi.cli.group import VERBS, koboshi
 from koboshi.cli.rules import read_page
 from koboshi.config.durations import shown
+from koboshi.config.facts import NAMES
+from koboshi.config.facts import TYPES as EVENT_TYPES
 from koboshi.config.model import Values, is_time, trust
 from koboshi.config.outside import TABLES
+from koboshi.config.proposals import KINDS as ACTIONS
 from koboshi.config.resolve import plain_value, shown_value
+from koboshi.config.rulebook import RuleTable
 from koboshi.config.variables import PLAIN, PREFIX, Plain
 from koboshi.core import arbiter
 from koboshi.core.readings import Status
@@ -38,7 +42,7 @@ EXIT_CODES = """\
 | code | means |
 |---|---|
 | 0 | fine |
-| 1 | the command ran and found something: `replay` a difference, `demo` an act that failed |
+| 1 | the command ran and found something: `replay`, `lint`, a failed act of `demo` |
 | 2 | what was given cannot be used: a word, a file, a name, an id |
 | 3 | the journal cannot be used: damaged, or written by a newer koboshi |
 | 4 | the surroundings failed: no terminal, disk full, permission denied |
@@ -147,6 +151,40 @@ action, the rule, its evidence, the outcome) and `context` (agent, run, status, 
 Its exit code and the end of what it prints are in the journal.
 """
 
+RULES = """\
+## Rules of your own
+
+```toml
+[[rule]]
+code = "OWN001"
+name = "too-many-429"
+severity = "P0"
+on = ["log"]
+when = 'count("log", "429", "5m") >= 3 && status != "limited"'
+match = ["HTTP 429 Too Many Requests"]            # run when the file is read
+not_match = ["HTTP 200", {log = ["429"], status = "idle"}]
+actions = ["notify", {send = "Slow down: one request at a time."}]
+cooldown = "10m"
+```
+
+A rule looks at what is known, after every event; `on` only says when to look, so that what could
+not be done at one moment is asked for again at the next. The same occasion (something new that was
+heard, an event of `on`, a stretch of one status) is acted upon once.
+
+`when` is [CEL](https://cel.dev): `&&`, `||`, `!`, `==`, `<`, `in`, `lines.exists(l, …)`, at most
+1,000 characters. `count(type, pattern, window)` takes three texts: how often an event of that type
+with that pattern (RE2, linear time) was there within that time. For `log` these are new lines of
+the agent's own: its messages, the errors that its CLI reports, and what stands there without any
+form, as a crash does; not what a person typed, nor what a tool printed or a file has. It counts to
+128. Of other types the last 32 events of the agent are known.
+
+A file that changed is read again within a few seconds, without any restart. All mistakes are told
+at once, with file, line, key and a caret; then the rules that were good go on. The rules of a
+project's file may `notify`, `escalate`, `debug_collect` and `generate_prompt`, nothing else.
+`koboshi lint FILE` runs them over a log, `koboshi replay NAME --rules FILE` over an old journal.
+In Python: a plug-in (`koboshi/plugins/hookspecs.py`).
+"""
+
 VARIABLES = """\
 ## Plain variables
 
@@ -236,6 +274,7 @@ def _configuration() -> str:
             f"Default: {default} · `{PREFIX}{name.upper()}` · project's file: {trust(name).value}"
         )
         parts.append("\n".join([*rows, "", facts]))
+    parts += [RULES, _table("[rule]", RuleTable), _words()]
     parts.append(OUTSIDE)
     parts += [_table(name, table) for name, table in TABLES.items()]
     rows = ["| variable | sets | a bare number is |", "|---|---|---|"]
@@ -246,6 +285,22 @@ def _configuration() -> str:
         "| `TARGET`, else `SESSION` | the TARGET of `koboshi watch` where none is given | |"
     )
     return "\n\n".join(part.strip() for part in [*parts, VARIABLES, "\n".join(rows)])
+
+
+def _words() -> str:
+    """What a condition can look at, and what a rule can ask for."""
+    rows = ["### Names in `when`", "", "| name | is |", "|---|---|"]
+    rows += [f"| `{name}` | {told} |" for name, (told, _) in NAMES.items()]
+    types = ", ".join(f"`{each}`" for each in EVENT_TYPES)
+    acts = ", ".join(f"`{each}`" for each in ACTIONS)
+    rows += ["", f"Types of events: {types}.", "", f"Actions: {acts}. `send` needs a text,"]
+    rows += ["`command` the name of a program (`[commands.NAME]`). `restart` goes on with the same"]
+    rows += [
+        "session in a new process, `refresh` with a fresh one and a note; both save first, at a"
+    ]
+    rows += ["turn boundary, within the one restart budget, and by one rule once in half an hour"]
+    rows += ["where it has no `cooldown`."]
+    return "\n".join(rows)
 
 
 def _table(name: str, table: type[BaseModel]) -> str:

@@ -230,3 +230,42 @@ def test_a_decision_that_follows_another_event_is_damage(journal: Path) -> None:
 
     assert ran.code == 3
     assert f"{path.name}, line {number}: expected a decision after e" in ran.err
+
+
+def test_other_rules_show_what_they_would_have_done(journal: Path, tmp_path: Path) -> None:
+    """In the place of one's own; the journal stays as it is."""
+    rules = tmp_path / "r.toml"
+    rules.write_text(
+        '[[rule]]\ncode = "OWN001"\nname = "at-rest"\nwhen = \'status == "idle"\'\n',
+        encoding="utf-8",
+    )
+    before = {path: path.read_bytes() for path in journal.iterdir()}
+    told = run("replay", "sim", "--rules", str(rules), "--json")
+
+    found = told.json["differences"]
+    assert told.code == 1
+    assert {(each["kind"], each["now"]["finding"]["code"]) for each in found} == {
+        ("not-recorded", "OWN001")
+    }
+    assert {path: path.read_bytes() for path in journal.iterdir()} == before
+
+
+def test_a_rule_that_listens_hears_what_the_journal_has(journal: Path, tmp_path: Path) -> None:
+    """From the screens: nobody listened for it then."""
+    rules = tmp_path / "r.toml"
+    when = 'count("log", "(?i)[a-z]", "1h") >= 1'
+    rules.write_text(f"[[rule]]\ncode='OWN001'\nname='heard'\nwhen='{when}'\n", encoding="utf-8")
+
+    assert journal.exists()
+    assert run("replay", "sim", "--rules", str(rules), "--json").json["differences"]
+
+
+def test_mistakes_in_the_rules_are_all_told(journal: Path, tmp_path: Path) -> None:
+    """Nothing is replayed."""
+    rules = tmp_path / "r.toml"
+    rules.write_text("[[rule]]\ncode='x'\nname='X'\nwhen='nope'\n", encoding="utf-8")
+    told = run("replay", "sim", "--rules", str(rules))
+
+    assert journal.exists()
+    assert (told.code, told.out) == (2, "")
+    assert [f"r.toml:{n}: rule.0." in told.err for n in (2, 3, 4)] == [True] * 3

@@ -53,7 +53,9 @@ def test_touched_is_told_where_it_was_marked(journal: Path) -> None:
     chains = run("why", "sim", "--all", "--json").json
     marks = [{"at": r["at"], "utc": r["utc"]} for r in records(journal) if r["k"] == "touched"]
 
-    assert marks == [c["touched"] for c in chains if c["touched"]]
+    # What is decided at once is begun in any order.
+    told = [c["touched"] for c in chains if c["touched"]]
+    assert sorted(marks, key=lambda m: m["at"]) == sorted(told, key=lambda m: m["at"])
 
 
 def test_a_key_that_was_skipped_and_comes_again_is_two_chains(journal: Path) -> None:

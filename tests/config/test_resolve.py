@@ -174,6 +174,7 @@ def test_only_harmless_fields_are_free() -> None:
         "errors_window",
         "errors_max",
         "on_error",
+        "silence_after",
     }
 
 

@@ -353,7 +353,7 @@ def test_ticks_and_unchanged_screens_are_not_history() -> None:
 def test_every_body_has_a_wire_name() -> None:
     """An event's type is the name under which it is written."""
     assert [event(body).type for body in (Ticked(), PersonTyped())] == ["ticked", "person-typed"]
-    assert len(BODY_TYPES) == len(set(BODY_TYPES.values())) == 14
+    assert len(BODY_TYPES) == len(set(BODY_TYPES.values())) == 15
 
 
 @pytest.mark.parametrize("seen", ["before", "after"])

@@ -61,7 +61,9 @@ def test_a_raw_look_becomes_a_fact() -> None:
     supervisor.observe(ProcessGone(run=1, signal=9))
     supervisor.observe(ProcessGone(run=1, signal=9))
 
-    assert [e.type for e in life.heard[before:]] == ["hook-read", "person-typed", "run-exited"]
+    told = [e.type for e in life.heard[before:]]
+    life.live(0.1)  # what was decided about it is begun
+    assert told == ["hook-read", "person-typed", "run-exited"]
 
 
 def kinds(events: list[Event]) -> list[type]:
@@ -96,6 +98,7 @@ def test_facts_that_do_not_show_again_wait_for_room() -> None:
     life.shelf.full = False
 
     supervisor.tick()
+    life.live(0.1)
 
     assert (taken, lost) == ([False, False], [])
     assert kinds(life.heard[before:])[:2] == [PersonTyped, RunExited]

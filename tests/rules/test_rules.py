@@ -835,7 +835,9 @@ def same(one: Action, two: Action | None) -> bool:
 
 def test_every_rule_has_its_case() -> None:
     """No rule is forgotten here."""
-    assert set(CASES) == {rule.code for rule in BUILTIN}
+    elsewhere = {rule.code for rule in BUILTIN if rule.code.startswith("TXT")}  # test_texts.py
+
+    assert set(CASES) | elsewhere == {rule.code for rule in BUILTIN}
 
 
 @pytest.mark.parametrize("code", CASES)

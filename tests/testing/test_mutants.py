@@ -16,6 +16,7 @@ import pytest
 from koboshi.core import engine, gate
 from koboshi.core.events import Advice, Ending, Outcome, Stance
 from koboshi.core.readings import Reading, Status
+from koboshi.core.rules import Rule
 from koboshi.core.view import Exit, Question, View, evolve
 from koboshi.daemon import recover, supervisor
 from koboshi.performers import PERFORMERS, handover, interrupting, lifecycle, settle, typing
@@ -44,9 +45,11 @@ Patch = pytest.MonkeyPatch
 def no_duplicates_seen(patch: Patch) -> None:
     """The gate does not look into the ledger for the key."""
 
-    def judge(action: Action, view: View, ledger: Ledger, now: Moment) -> Verdict:
+    def judge(
+        action: Action, view: View, ledger: Ledger, now: Moment, rule: Rule | None = None
+    ) -> Verdict:
         claims = {k: c for k, c in ledger.claims.items() if k != action.key}
-        return gate.judge(action, view, evolve(ledger, claims=claims), now)
+        return gate.judge(action, view, evolve(ledger, claims=claims), now, rule)
 
     patch.setattr(engine, "judge", judge)
 
@@ -54,16 +57,18 @@ def no_duplicates_seen(patch: Patch) -> None:
 def claims_forgotten(patch: Patch) -> None:
     """Nothing is ever entered in the ledger."""
     for module in (engine, history):
-        patch.setattr(module, "claim", lambda ledger, _action, _now: ledger)
+        patch.setattr(module, "claim", lambda ledger, *_: ledger)
         patch.setattr(module, "close", lambda ledger, _event: ledger)
 
 
 def two_pairs_of_hands(patch: Patch) -> None:
     """The gate admits while another action reaches into the terminal."""
 
-    def judge(action: Action, view: View, ledger: Ledger, now: Moment) -> Verdict:
+    def judge(
+        action: Action, view: View, ledger: Ledger, now: Moment, rule: Rule | None = None
+    ) -> Verdict:
         claims = {k: c for k, c in ledger.claims.items() if k == action.key or c.outcome}
-        return gate.judge(action, view, evolve(ledger, claims=claims), now)
+        return gate.judge(action, view, evolve(ledger, claims=claims), now, rule)
 
     patch.setattr(engine, "judge", judge)
 

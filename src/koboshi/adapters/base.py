@@ -59,6 +59,10 @@ class Adapter(Protocol):
         """What that screen shows."""
         ...
 
+    def own(self, rows: tuple[str, ...]) -> tuple[bool, ...]:
+        """Of each row of its transcript, whether these are its own words."""
+        ...
+
     def signal(self, seen: Signal) -> SignalRead | None:
         """What something beside the screen says; None: nothing, or it has no such thing."""
         ...

@@ -11,6 +11,7 @@ from .grammar import load, read_screen
 from .grammar.answers import keys_to_choose
 from .grammar.exits import lost_session, said_goodbye
 from .pasted import holds
+from .speech import Marks, own_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +51,12 @@ class CliAdapter(Bare):
         reading = read_screen(self._manifest, seen)
         strange = self._manifest.strange_version
         return replace(reading, evidence=(*reading.evidence, strange)) if strange else reading
+
+    def own(self, rows: tuple[str, ...]) -> tuple[bool, ...]:
+        """Of each row of its transcript, whether these are its own words."""
+        blocks = self._manifest.blocks
+        marks = Marks(head=blocks.head, user=blocks.user, tool=blocks.tool, tree=blocks.tree)
+        return own_rows(rows, marks)
 
     def argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
         """A fresh run, under that session id where the CLI takes one."""

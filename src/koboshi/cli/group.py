@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import os
 import sys
 from dataclasses import dataclass
@@ -26,8 +27,13 @@ class Verb:
     help: str
 
 
+def _own(name: str) -> str:
+    """The name of its module and its function: some words are Python's."""
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
 VERBS: dict[str, Verb] = {
-    name: Verb(module=f"koboshi.cli.{name}", attribute=name, help=text)
+    name: Verb(module=f"koboshi.cli.{_own(name)}", attribute=_own(name), help=text)
     for name, text in {
         "answer": "Answer a question that waits for a person.",
         "ack": "Say that you saw to it: budgets and escalations are forgiven.",
@@ -43,8 +49,10 @@ VERBS: dict[str, Verb] = {
         "events": "Print what was seen of an agent, oldest first.",
         "fire": "Start an agent without a terminal; prints its TASK_ID.",
         "history": "List the runs of an agent: session, beginning, end, and why.",
+        "import": "Turn the configuration of a codexHaltMonitor into a koboshi.toml.",
         "init": "Set up a project for koboshi, or undo that.",
         "inspect": "Say what a screen shows.",
+        "lint": "Run the rules over a log or a journal.",
         "loop": "Work through a plan, step by step; show one.",
         "ls": "List the agents and what each is doing.",
         "mcp": "Serve the tool restart_me to an agent.",

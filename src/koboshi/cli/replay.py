@@ -17,6 +17,7 @@ _EPILOG = """\b
 Examples:
   koboshi replay NAME
   koboshi replay 2026-01-15.0001.jsonl --json
+  koboshi replay NAME --rules new-rules.toml
 
 \b
 Exit codes: 0 every decision comes out the same · 1 some would differ
@@ -26,15 +27,19 @@ Exit codes: 0 every decision comes out the same · 1 some would differ
 
 @click.command(epilog=_EPILOG)
 @click.argument("journal")
+@click.option("--rules", metavar="FILE", help="Take the rules of this file in place of your own.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def replay(*, journal: str, as_json: bool) -> None:
+def replay(*, journal: str, rules: str | None, as_json: bool) -> None:
     """Decide JOURNAL again and show what would differ; nothing is done and nothing is written.
 
     JOURNAL is a segment file, a folder of segments, or the name of an agent. Each event is judged
-    by the rules of this koboshi, with the settings of then, on what was recorded before it.
+    by the rules of this koboshi and those of your own koboshi.toml, or of --rules in their place,
+    with the settings of then, on what was recorded before it.
     """
+    from koboshi.config.files import own_rules, rules_of
     from koboshi.rules.catalogue import BUILTIN
     from koboshi.store import replays
+    from koboshi.store.manifests import config_dir
     from koboshi.store.paths import state_dir
     from koboshi.store.queries import find_journal, segment
 
@@ -42,7 +47,10 @@ def replay(*, journal: str, as_json: bool) -> None:
 
     shelf = find_journal(journal, state_dir())
     lines = (line for name in shelf.names() for line in segment(shelf, name))
-    found = replays.replay(lines, BUILTIN)
+    more = rules_of(rules) if rules is not None else own_rules(config_dir())
+    # What is in force was listened for then; only other rules have to listen anew.
+    listening = tuple(what for rule in more for what in rule.listens) if rules is not None else ()
+    found = replays.replay(lines, (*BUILTIN, *more), listening)
     if as_json:
         say(to_json(replays.comparison_facts(found)))
     else:

@@ -19,41 +19,25 @@ from typing import Any
 from pydantic import ValidationError
 
 from koboshi.adapters.registry import names
+from koboshi.rules import BUILTIN
 
 from .answers import TABLE, Answers, Fault, read_answers
-from .kinds import WRONG, brief
+from .kinds import brief
 from .lines import Key, Lines
+from .mistakes import Mistake, dotted, in_our_words
 from .model import OUTSIDE, File, Values, known
+from .rulebook import TABLE as RULES
+from .rulebook import Rulebook, rulebook
 from .whole import unfinished
 
-#: Bytes of a file; a full one has 3,000.
-MOST_BYTES = 1 << 16
+#: Bytes of a file; a full one has 3,000, and two hundred rules have 60,000.
+MOST_BYTES = 1 << 18
 #: Mistakes that are told one by one.
 MOST_TOLD = 50
 
 _AT = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
-_BARE = re.compile(r"[\w-]+")
 #: Tables, and no values of an agent.
 _TABLES = ("agents", "types", *OUTSIDE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mistake:
-    """Something that cannot be used: where it stands, what was expected there, and what came."""
-
-    file: str
-    expected: str
-    line: int | None = None
-    key: str = ""
-    came: str = ""
-    meant: str = ""  #: what was probably meant
-
-    def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
-        key = f"{self.key}: " if self.key else ""
-        came = f", not {self.came}" if self.came else ""
-        meant = f"; did you mean {self.meant!r}?" if self.meant else ""
-        return f"{place}: {key}expected {self.expected}{came}{meant}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +60,7 @@ class Sheet:
     wrong: tuple[Key, ...] = ()  #: the keys that were left out, under the names that were meant
     broken: bool = False  #: nothing of it could be read
     refused: tuple[str, ...] = ()  #: tables that were not even looked at
+    book: Rulebook = field(default_factory=Rulebook)  #: the rules that it adds
     answers: Answers = field(default_factory=Answers)
 
     def layers(self, agent: str, agent_type: str) -> Iterator[Layer]:
@@ -116,12 +101,10 @@ def parse(text: str, file: str, *, without: tuple[str, ...] = ()) -> Sheet:
         raw = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, ValueError) else "nested too deeply"
-        at = _AT.search(reason)
-        line = int(at[1] or text.count("\n") + 1) if at else None
-        came = _AT.sub("", reason)
-        return _broken(file, "TOML", came[:1].lower() + came[1:], line)
+        return _unparsed(text, file, reason)
     lines, mistakes, wrong = Lines(text), list[Mistake](), list[Key]()
     refused = tuple(name for name in without if raw.pop(name, None) is not None)
+    book = _rules(raw, file, lines, foreign=bool(without))
     model = File()
     answers = read_answers(raw.pop(TABLE)) if TABLE in raw else Answers()
     mistakes += [_fault(file, lines, each) for each in answers.faults]
@@ -132,16 +115,16 @@ def parse(text: str, file: str, *, without: tuple[str, ...] = ()) -> Sheet:
         except ValidationError as error:
             for each in error.errors(include_url=False):
                 key = tuple(str(part) for part in each["loc"] if part != "[key]")
-                mistake = _mistake(file, lines, key, each, told=len(mistakes) < MOST_TOLD)
+                # Looking for likely names takes a while, and a file can have thousands of keys.
+                likely = known(key) if len(mistakes) < MOST_TOLD else ()
+                hides = key[0] in OUTSIDE  # it may be an address with a secret in it
+                mistake = in_our_words(file, lines, key, each, likely, hides=hides)
                 mistakes.append(mistake)
                 wrong.append((*key[:-1], mistake.meant or key[-1]))
                 _leave_out(raw, key)
     mistakes += _unknown_types(file, lines, model)
-    for key, expected, came in unfinished(model):
-        if key not in wrong:
-            line = lines.of(key)
-            told = Mistake(file=file, line=line, key=dotted(key), expected=expected, came=came)
-            mistakes.append(told)
+    mistakes += [m for m in _unfinished(file, lines, model) if m.key not in map(dotted, wrong)]
+    mistakes += book.mistakes
     return Sheet(
         file=file,
         model=model,
@@ -149,8 +132,31 @@ def parse(text: str, file: str, *, without: tuple[str, ...] = ()) -> Sheet:
         mistakes=_few(mistakes),
         wrong=tuple(wrong),
         refused=refused,
+        book=book,
         answers=answers,
     )
+
+
+def _unparsed(text: str, file: str, reason: str) -> Sheet:
+    """No TOML at all."""
+    at = _AT.search(reason)
+    line = int(at[1] or text.count("\n") + 1) if at else None
+    came = _AT.sub("", reason)
+    return _broken(file, "TOML", came[:1].lower() + came[1:], line)
+
+
+def _unfinished(file: str, lines: Lines, model: File) -> Iterator[Mistake]:
+    for key, expected, came in unfinished(model):
+        line = lines.of(key)
+        yield Mistake(file=file, line=line, key=dotted(key), expected=expected, came=came)
+
+
+def _rules(raw: dict[str, Any], file: str, lines: Lines, *, foreign: bool) -> Rulebook:
+    tables = raw.pop(RULES, None)
+    if tables is None:
+        return Rulebook()
+    taken = [rule.code for rule in BUILTIN]
+    return rulebook(tables, file, lines, foreign=foreign, taken=taken)
 
 
 def _content(path: Path) -> str:
@@ -170,23 +176,9 @@ def _content(path: Path) -> str:
 
 def _broken(file: str, expected: str, came: str = "", line: int | None = None) -> Sheet:
     mistake = Mistake(file=file, line=line, expected=expected, came=came)
-    return Sheet(file=file, model=File(), lines=Lines(""), mistakes=(mistake,), broken=True)
-
-
-def _mistake(file: str, lines: Lines, key: Key, error: Any, *, told: bool) -> Mistake:  # noqa: ANN401
-    """An error of pydantic in our words."""
-    expected, came, meant = "a table", brief(error["input"]), ""
-    if key[0] in OUTSIDE:
-        came = type(error["input"]).__name__  # it may be an address with a secret in it
-    if error["type"] == WRONG:
-        expected, came = error["ctx"]["expected"], error["ctx"]["came"]
-    elif error["type"] == "extra_forbidden":
-        expected, came = "a key that is known ('koboshi config' lists them)", brief(key[-1])
-        # Looking for likely names takes a while, and a file can have thousands of keys.
-        close = difflib.get_close_matches(key[-1], known(key), n=1) if told else []
-        meant = close[0] if close else ""
-    line = lines.of(key)
-    return Mistake(file=file, line=line, key=dotted(key), expected=expected, came=came, meant=meant)
+    book = Rulebook(mistakes=(mistake,))
+    lines = Lines("")
+    return Sheet(file=file, model=File(), lines=lines, mistakes=(mistake,), broken=True, book=book)
 
 
 def _fault(file: str, lines: Lines, fault: Fault) -> Mistake:
@@ -198,11 +190,6 @@ def _fault(file: str, lines: Lines, fault: Fault) -> Mistake:
         came=fault.came,
         meant=fault.meant,
     )
-
-
-def dotted(key: Key) -> str:
-    """The key as TOML writes it; a name with a line break in it must not look like two lines."""
-    return ".".join(part if _BARE.fullmatch(part) else brief(part) for part in key)
 
 
 def _leave_out(raw: Any, key: Key) -> None:  # noqa: ANN401 - tables of tables

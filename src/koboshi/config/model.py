@@ -164,6 +164,8 @@ class Values(BaseModel):
     )
     """What to do about an API error, by HTTP code (`"429"`) or class (`"5xx"`): `skip`, `retry`,
     `reset` or `safe-restart`. Tables of several places are put together code by code."""
+    silence_after: Annotated[Seconds, Trust.FREE] = _DEFAULT.silence_after
+    """A turn in which nothing was printed for that long is told of, once; 0 is off."""
     tasks: Text = _DEFAULT.tasks
     """The tasks file, from the agent's folder: complete, and the agent is ended; empty: none."""
     calls_max: Count = _DEFAULT.calls_max

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from .load import Mistake, read
+from .load import read
+from .mistakes import Mistake
 from .model import File
 from .resolve import FILE
 

@@ -16,13 +16,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from koboshi.core.actions import Mode
+from koboshi.core.rules import Rule
 from koboshi.core.settings import Settings
 from koboshi.policy.policies import Policy
 
 from .answers import in_project
 from .durations import shown
 from .kinds import Trust
-from .load import Layer, Mistake, Sheet, read
+from .load import Layer, Sheet, read
+from .mistakes import Mistake
 from .model import Values, is_time, trust
 from .variables import FIELDS, ON_ERROR, OWN, PLAIN
 
@@ -58,6 +60,7 @@ class Resolved:
     mistakes: tuple[Mistake, ...] = ()  #: in the user's own file and the environment
     foreign: tuple[Mistake, ...] = ()  #: in the project's file
     notes: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()  #: those of the files; the user's own first
     answers: Policy = field(default_factory=Policy)  #: in force in mode `auto`
 
     def facts(self) -> dict[str, Any]:
@@ -115,14 +118,30 @@ def resolve(subject: Subject, config: Path) -> Resolved:
     mistakes += _lay_variables(pile, subject.variables)
     if subject.mode is not None:
         pile.put("mode", subject.mode, COMMAND_LINE)
+    rules, doubled = merged(own, project)
+    notes += doubled
     return Resolved(
         settings=pile.settings,
         origins=pile.origins,
         mistakes=tuple(mistakes),
         foreign=tuple(foreign),
         notes=tuple(notes),
+        rules=rules,
         answers=replace(answers, exact=pile.settings.allow),
     )
+
+
+def merged(own: Sheet | None, project: Sheet | None) -> tuple[tuple[Rule, ...], list[str]]:
+    """The rules of both files, and what is left out: a code that the user's own file has, too."""
+    rules = {rule.code: rule for rule in (own.book.rules if own else ())}
+    notes = []
+    for rule in project.book.rules if project else ():
+        if rule.code in rules and project:
+            notes.append(
+                f"{project.file}: rule {rule.code} is ignored: your own file has that code"
+            )
+        rules.setdefault(rule.code, rule)
+    return tuple(rules.values()), notes
 
 
 def _same(one: Path, other: Path) -> bool:

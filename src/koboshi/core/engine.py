@@ -83,9 +83,9 @@ def step(world: World, event: Event) -> tuple[World, tuple[Decision, ...]]:
     decisions: list[Decision] = []
     for rule, proposal in evaluate(world.rules, view, event.now):
         for action in proposal.actions:
-            verdict = judge(action, view, ledger, event.now)
+            verdict = judge(action, view, ledger, event.now, rule)
             if verdict.admitted:
-                ledger = claim(ledger, action, event.now)
+                ledger = claim(ledger, action, event.now, rule.code)
             elif verdict.word is Word.DUPLICATE or ledger.noted.get(action.key) is verdict.word:
                 continue
             else:

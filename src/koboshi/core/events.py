@@ -204,6 +204,23 @@ class TasksRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What a rule listens for stood in new lines of the agent's own; `text` is the last of them."""
+
+    what: str
+    text: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinesHeard:
+    """The agent printed something that rules listen for; what it shows of files does not count."""
+
+    run: int
+    heard: tuple[Heard, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PersonTyped:
     """A person typed into the agent's terminal."""
 
@@ -251,6 +268,7 @@ Body = (
     | HookOver
     | SignalRead
     | TasksRead
+    | LinesHeard
     | PersonTyped
     | OrderGiven
     | ActionFinished

@@ -14,6 +14,7 @@ from .events import (
     ActionFinished,
     HookOver,
     HookRead,
+    LinesHeard,
     OrderGiven,
     Origin,
     PeersCounted,
@@ -60,6 +61,8 @@ _NOT_ASKING = (*_GOING_ON, Status.FAILED, Status.LIMITED)
 _CLEAR_LOOKS = 3
 #: What a signal beside the screen says of a turn that ended well.
 _ENDED = ("hook Stop", "transcript: the turn ended")
+#: Whatever they change: that they happened counts.
+_ALWAYS_NEW = (HookRead, ActionFinished, PersonTyped, OrderGiven, SupervisorStarted)
 _DOUBT = "a question with these words may have been answered already"
 
 
@@ -73,7 +76,7 @@ def fold(view: View, event: Event) -> View:
             return _believe(_same(view, body), now)
         case ScreenRead():
             after = _believe(_read(view, body), now)
-        case HookRead() | HookOver() | SignalRead() | TasksRead() | PeersCounted():
+        case HookRead() | HookOver() | SignalRead() | TasksRead() | PeersCounted() | LinesHeard():
             after = _believe(told(view, body, now), now)
         case RunStarted():
             after = _started(view, body, now)
@@ -89,14 +92,12 @@ def fold(view: View, event: Event) -> View:
             # What was seen before the supervisor died may be old by now: look again first.
             # Nobody watched until now: whatever stands there may have moved meanwhile.
             sight = evolve(view.sight, worked_at=now.at)
-            # Whoever held a hook's line is dead, and so is the line: nobody waits there any more.
+            # Whoever held a hook's line is dead, and so is the line.
             fresh = evolve(view, acted_at=now.at, sight=sight, held=())
             after = without(fresh, Source.REGISTRY, Source.TRANSCRIPT)
         case _:
             assert_never(body)
-    if after is view and isinstance(
-        body, RunStarted | RunExited | ScreenRead | HookOver | SignalRead | TasksRead | PeersCounted
-    ):
+    if after is view and not isinstance(body, _ALWAYS_NEW):
         return view  # an old story
     return evolve(after, past=(*after.past[1 - HISTORY :], event))
 

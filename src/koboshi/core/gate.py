@@ -19,6 +19,7 @@ from .view import NEVER, evolve
 if TYPE_CHECKING:
     from .actions import Action
     from .events import Moment
+    from .rules import Rule
     from .view import View
 
 #: Finished claims kept of each kind, for deduplication. Keys are made of counters that only grow:
@@ -69,7 +70,7 @@ class Ledger:
     """What was admitted and what came of it. The dicts are never changed in place."""
 
     claims: dict[str, Claim] = field(default_factory=dict)
-    last: dict[str, float] = field(default_factory=dict)  #: kind → when one last came out
+    last: dict[str, float] = field(default_factory=dict)  #: kind → when one came out; by whom, too
     skipped: dict[str, tuple[float, int]] = field(default_factory=dict)  #: key → when, how often
     noted: dict[str, Word] = field(default_factory=dict)  #: key → refusal that was told already
 
@@ -81,13 +82,24 @@ class Ledger:
 _YES = Verdict(word=Word.ADMITTED)
 
 
-def judge(action: Action, view: View, ledger: Ledger, now: Moment) -> Verdict:
-    """May this action be done now? The first objection counts."""
+def judge(
+    action: Action, view: View, ledger: Ledger, now: Moment, rule: Rule | None = None
+) -> Verdict:
+    """May this action, that the rule asks for, be done now? The first objection counts."""
     claim = ledger.claims.get(action.key)
     if claim is not None:
         return Verdict(word=Word.DUPLICATE, why="decided before" if claim.outcome else "under way")
-    objection = _permission(action, view) or _timing(action, view, ledger, now)
+    objection = _own_bounds(rule, action, ledger, now) if rule else None
+    objection = objection or _permission(action, view) or _timing(action, view, ledger, now)
     return objection or _restart(action, view, now) or _YES
+
+
+def _own_bounds(rule: Rule, action: Action, ledger: Ledger, now: Moment) -> Verdict | None:
+    if rule.observes:
+        return Verdict(word=Word.WOULD, why=f"{rule.code} is set to observe")
+    last = ledger.last.get(f"{rule.code} {action.kind}", NEVER) if rule.cooldown else NEVER
+    cooling = now.at - last < rule.cooldown
+    return Verdict(word=Word.COOLING, why=f"{rule.code} is cooling down") if cooling else None
 
 
 def _permission(action: Action, view: View) -> Verdict | None:
@@ -191,11 +203,12 @@ def backoff(view: View) -> float:
     return min(view.settings.backoff_max, view.settings.backoff_base * 2.0 ** min(crashes - 1, 30))
 
 
-def claim(ledger: Ledger, action: Action, now: Moment) -> Ledger:
-    """The ledger with that action admitted."""
+def claim(ledger: Ledger, action: Action, now: Moment, code: str = "") -> Ledger:
+    """The ledger with that action admitted, which the rule of that code asked for."""
     claims = {**ledger.claims, action.key: Claim(action=action, at=now.at)}
     noted = {k: w for k, w in ledger.noted.items() if k != action.key}
-    return evolve(ledger, claims=claims, noted=noted)
+    last = {**ledger.last, f"{code} {action.kind}": now.at} if code else ledger.last
+    return evolve(ledger, claims=claims, noted=noted, last=last)
 
 
 def note(ledger: Ledger, key: str, word: Word) -> Ledger:

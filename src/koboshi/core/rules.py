@@ -43,6 +43,9 @@ class Finding:
     evidence: tuple[str, ...]
 
 
+#: A rule that listens for this hears of every error, each as `ERRORS` and its words.
+ERRORS = "error "
+
 Check = Callable[["View", "Moment"], Proposal | None]
 
 
@@ -51,6 +54,7 @@ class Rule:
     """A check with its code (never reused), its name (the thing found) and its page.
 
     In a status that `during` does not name it finds nothing, and is not asked; empty: any status.
+    It hears of lines in which a pattern of `listens` is found: `view.echoes`.
     """
 
     code: str
@@ -59,6 +63,9 @@ class Rule:
     check: Check
     page: str
     during: tuple[Status, ...] = ()
+    listens: tuple[str, ...] = ()
+    cooldown: float = 0.0  #: seconds between two actions of one kind that it asks for
+    observes: bool = False  #: what it asks for is shown, never done
 
     def finding(self, proposal: Proposal, health: tuple[str, ...] = ()) -> Finding:
         """The proposal in this rule's name; what ails the agent is part of what was seen."""
@@ -68,14 +75,18 @@ class Rule:
         )
 
 
-def rule(code: str, name: str, severity: Severity, *during: Status) -> Callable[[Check], Rule]:
+def rule(
+    code: str,
+    name: str,
+    severity: Severity,
+    *during: Status,
+    listens: tuple[str, ...] = (),
+    cooldown: float = 0.0,
+) -> Callable[[Check], Rule]:
     """Make a rule of a check function; `during` are the statuses in which it can find anything."""
-
-    def wrap(check: Check) -> Rule:
-        page = inspect.cleandoc(check.__doc__ or "")
-        return Rule(code=code, name=name, severity=severity, check=check, page=page, during=during)
-
-    return wrap
+    fixed = functools.partial(Rule, code=code, name=name, severity=severity, during=during)
+    mind = functools.partial(fixed, listens=listens, cooldown=cooldown)
+    return lambda check: mind(check=check, page=inspect.cleandoc(check.__doc__ or ""))
 
 
 @functools.lru_cache(maxsize=64)

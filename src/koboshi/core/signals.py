@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .events import HookOver, HookRead, PeersCounted, SignalRead, Source, TasksRead
+from .events import HookOver, HookRead, LinesHeard, PeersCounted, SignalRead, Source, TasksRead
 from .readings import ContextUse
-from .view import NEVER, Clue, Loop, Question, Tasks, evolve
+from .view import ECHOES, NEVER, THINGS, Clue, Echo, Loop, Question, Tasks, evolve
 
 if TYPE_CHECKING:
     from .events import Moment
@@ -41,7 +41,7 @@ def without(view: View, *sources: Source) -> View:
 _PAST_ASKING = ("Stop", "StopFailure", "UserPromptSubmit", "SessionStart", "SessionEnd")
 _RAN = ("PostToolUse", "PostToolUseFailure")
 
-Signal = HookRead | HookOver | SignalRead | TasksRead | PeersCounted
+Signal = HookRead | HookOver | SignalRead | TasksRead | PeersCounted | LinesHeard
 
 
 def told(view: View, body: Signal, now: Moment) -> View:
@@ -53,7 +53,19 @@ def told(view: View, body: Signal, now: Moment) -> View:
     if isinstance(body, TasksRead):
         tasks = Tasks(done=body.done, left=body.left)
         return view if tasks == view.tasks else evolve(view, tasks=tasks)
+    if isinstance(body, LinesHeard):
+        return _heard(view, body, now) if body.run == view.run.number else view
     return _hook(view, body, now) if isinstance(body, HookRead) else _signal(view, body, now)
+
+
+def _heard(view: View, body: LinesHeard, now: Moment) -> View:
+    echoes = {echo.what: echo for echo in view.echoes}
+    for each in body.heard:
+        old = echoes.pop(each.what, None) or Echo(what=each.what)
+        times = (*old.times, *(now.at,) * min(each.times, ECHOES))[-ECHOES:]
+        total = old.total + each.times
+        echoes[each.what] = Echo(what=each.what, total=total, times=times, text=each.text)
+    return evolve(view, echoes=tuple(echoes.values())[-THINGS:])
 
 
 def _hook(view: View, body: HookRead, now: Moment) -> View:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: Events a rule can look back on with `View.history`; ticks and unchanged screens are not kept.
 HISTORY = 32
 
+#: Times that are kept of one thing heard, and things. Who has to count further has to be told.
+ECHOES, THINGS = 128, 512
+
 #: Before everything; not -inf, which JSON cannot say.
 NEVER = -1e18
 
@@ -160,6 +163,16 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Echo:
+    """How often something was heard, when (newest last, at most `ECHOES`), and the last line."""
+
+    what: str
+    total: int = 0
+    times: tuple[float, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tasks:
     """What the tasks file says; a file that names no task is not done."""
 
@@ -259,6 +272,7 @@ class View:
     reload: Reloading | None = None
     faults: tuple[Fault, ...] = ()  #: errors within their window, or the last ones; oldest first
     loop: Loop | None = None
+    echoes: tuple[Echo, ...] = ()  #: what was heard, the latest last
     tasks: Tasks = Tasks()
     said: bool = False  #: a message went in, and no other status has come of it yet
     hung: bool = False  #: its turn was interrupted, and it has not begun another

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import enum
+import importlib.metadata
 import locale
 import os
 import platform
@@ -28,6 +29,8 @@ from koboshi.adapters.versions import within
 from koboshi.config.owned import owned
 from koboshi.errors import KoboshiError
 from koboshi.hosts.probing import version_of
+from koboshi.plugins.hookspecs import GROUP
+from koboshi.plugins.manager import gathered
 from koboshi.store.manifests import adapter_in
 from koboshi.store.roster import Roster
 
@@ -84,6 +87,7 @@ def examine(state: Path, config: Path, home: Path) -> Iterator[Check]:
     yield from _agents(state)
     yield from _channels(state, config)
     yield from _clis(config)
+    yield from _plugins()
     yield from _settings(home)
 
 
@@ -227,6 +231,15 @@ def _version(kind: str, path: str, version: str, tested: str) -> Check:
         fix = "screens it cannot read are 'unknown'; 'koboshi record NAME' makes a case of one"
         return note(kind, f"{version} ({path}) is outside what was tested ({tested})", fix)
     return fine(kind, f"{version} ({path})")
+
+
+def _plugins() -> Iterator[Check]:
+    found = gathered(importlib.metadata.entry_points(group=GROUP))
+    if found.names:
+        codes = ", ".join(rule.code for rule in found.rules) or "no rules"
+        yield fine("plug-ins", f"{', '.join(found.names)} ({codes})")
+    for each in found.broken:
+        yield wrong("plug-ins", each, "mend it, or uninstall its package")
 
 
 def _settings(home: Path) -> Iterator[Check]:

@@ -18,7 +18,6 @@ from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.performers import Gear, Program
 from koboshi.performers.policing import by_policy
-from koboshi.rules import BUILTIN
 from koboshi.sources import reborn
 from koboshi.sources.hookfile import HookFile
 from koboshi.sources.hookhttp import HookUrl, hook_http, reserve
@@ -38,6 +37,7 @@ from .eyes import watch
 from .lock import agent_lock, session_lock
 from .noticing import bring
 from .recover import reopen, take_over
+from .rulekeeping import RuleKeeper, kept
 from .runtime import AsyncioRuntime
 from .scribe.scribe import Scribe, papers
 from .supervisor import Supervisor
@@ -46,6 +46,7 @@ from .versions import Versions
 if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
     from koboshi.core.observations import Observation
+    from koboshi.core.rules import Rule
     from koboshi.hosts.base import Host
     from koboshi.policy.policies import Policy
     from koboshi.store.history import Recovered
@@ -93,11 +94,11 @@ async def watch_over(
 
     `begun` is told once what was known is known again; it starts an agent that never ran.
     """
-    folder = journal_dir(post.state, post.agent)
-    scribe = _scribe(post)
+    folder, scribe = journal_dir(post.state, post.agent), _scribe(post)
     with agent_lock(folder.parent / "lock"), _posted_to(post, folder.parent) as url:
         gear = Gear(folder=folder.parent, url=url.of if url else None)
         runtime, chosen = AsyncioRuntime(), await _adapter(post)
+        keeper = await kept(config_dir(), post.program.cwd)
 
         def assemble(world: World, journal: Journal) -> Supervisor:
             return Supervisor(
@@ -112,14 +113,14 @@ async def watch_over(
             )
 
         shelf = DiskShelf(folder)
-        supervisor, recovered = reopen(shelf, _blank(post), runtime, assemble)
+        supervisor, recovered = reopen(shelf, _blank(post, keeper.rules), runtime, assemble)
         _tell(recovered)
         scribe.attend(supervisor)
         _inform(post, supervisor)
         try:
             await take_over(supervisor, recovered)
             begun(supervisor)
-            await _live(post, supervisor, (gear, url), enough)
+            await _live(post, supervisor, (gear, url, keeper), enough)
         finally:
             scribe.leave()
             await runtime.cancel()
@@ -175,10 +176,10 @@ async def _adapter(post: Post) -> Adapter:
     return chosen.adapter
 
 
-def _blank(post: Post) -> World:
+def _blank(post: Post, rules: tuple[Rule, ...]) -> World:
     context = Context(agent=post.agent, agent_type=post.agent_type, worktree=post.program.cwd)
     settings = reborn.tuned(post.settings, around(post))
-    return World(view=View(context=context, settings=settings), rules=BUILTIN)
+    return World(view=View(context=context, settings=settings), rules=rules)
 
 
 def around(post: Post) -> Mapping[str, str]:
@@ -189,7 +190,7 @@ def around(post: Post) -> Mapping[str, str]:
 async def _live(
     post: Post,
     supervisor: Supervisor,
-    ears: tuple[Gear, HookUrl | None],
+    ears: tuple[Gear, HookUrl | None, RuleKeeper],
     enough: Callable[[Supervisor], bool],
 ) -> None:
     """Screen, files and hooks; a hook that arrives is worth a look at once."""
@@ -198,8 +199,8 @@ async def _live(
         supervisor.observe(observation)
         supervisor.nudge.give()
 
-    gear, url = ears
-    senses = _Senses(post, supervisor, gear)
+    gear, url, keeper = ears
+    senses = _Senses(post, supervisor, gear, keeper)
     supervisor.hands.transcript = senses.last_lines
     if post.reach is not None:
         supervisor.hands.notice = bring(post.reach.desk, supervisor)
@@ -223,8 +224,8 @@ async def _live(
 class _Senses:
     """Everything beside the screen, in one call."""
 
-    def __init__(self, post: Post, supervisor: Supervisor, gear: Gear) -> None:
-        self._supervisor = supervisor
+    def __init__(self, post: Post, supervisor: Supervisor, gear: Gear, keeper: RuleKeeper) -> None:
+        self._supervisor, self._keeper = supervisor, keeper
         self._around = around(post)
         self._files = Senses(post.agent, post.agent_type, gear.spool)
         self._hooks = HookFile(post.hooks) if post.hooks else None
@@ -237,6 +238,9 @@ class _Senses:
 
     def poll(self) -> Iterator[Observation]:
         """What is new."""
+        runtime = self._supervisor.runtime
+        if self._keeper.due(runtime.now().at):
+            runtime.spawn(self._keeper.renew(self._supervisor))
         if self._hooks is not None:
             yield from self._hooks.poll()
         if self._tasks is not None:

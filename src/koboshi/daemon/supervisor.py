@@ -38,6 +38,7 @@ from koboshi.performers.lifecycle import AT_WORK
 from koboshi.sources.reborn import HUNG_UP, SIGHUP
 
 from .coalesce import Coalescer
+from .hearing import Hearing
 from .runtime import Nudge
 from .telling import facts, tell
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from koboshi.core.engine import Decision, World
     from koboshi.core.events import Body, Event
     from koboshi.core.observations import Observation
+    from koboshi.core.rules import Rule
     from koboshi.hosts.base import Host, Place
     from koboshi.performers import Program
     from koboshi.sources.reborn import LastWords
@@ -97,6 +99,7 @@ class Supervisor:
         self._adapter = adapter
         self._listen = listen
         self._coalescer = Coalescer()
+        self._hearing = Hearing(adapter)
         self._unwritten: list[Body] = []
         self._typed_at = 0.0
         self._last: tuple[ScreenSeen, ScreenRead] | None = None
@@ -132,13 +135,28 @@ class Supervisor:
         if isinstance(body, ScreenRead):
             if isinstance(observation, ScreenSeen):
                 self.saw(body, observation.utc or self.runtime.now().utc, observation.cols)
+            self._listen_to(body.run, body.reading.lines, observation)
             sifted = self._coalescer.sift(body, self.world.view)
             if sifted is not None and not self._news(sifted):
                 self._coalescer = Coalescer()  # fold passed over it: the next look must tell again
         elif body is not None and not self._old_story(body):
             if isinstance(body, RunExited):
+                self._hear_last(body, observation)
                 self._mind_last_words(body)
             self.take(body)
+
+    def _listen_to(self, run: int, rows: tuple[str, ...], observation: Observation) -> None:
+        """What the agent says is a fact of its own, before its screen is one."""
+        current = run == self.world.view.run.number and self.world.view.run.exit is None
+        if current and isinstance(observation, ScreenSeen):
+            heard = self._hearing.look(rows, observation.cols, self.world, observation.at)
+            if heard is not None:
+                self.take(heard)
+
+    def _hear_last(self, body: RunExited, observation: Observation) -> None:
+        """What it said before it ended is known when its end is judged."""
+        if isinstance(observation, ScreenSeen):
+            self._listen_to(body.run, self._adapter.read(observation).lines, observation)
 
     def _mind_last_words(self, body: RunExited) -> None:
         """A run that hung up on itself and left a reason asked for its restart."""
@@ -234,12 +252,18 @@ class Supervisor:
         self.hands.place = replace(place, run=run)
         self.take(RunStarted(run=run, origin=Origin.FIRST, place=place.id, pid=place.pid))
 
+    def obey(self, rules: tuple[Rule, ...]) -> None:
+        """Other rules hold from now on; they look at what is known already."""
+        self.world = evolve(self.world, rules=rules)
+        self.nudge.give()
+
     def tick(self) -> None:
         """Let time pass; first write what could not be written before."""
         waiting, self._unwritten = self._unwritten, []
         for body in waiting:
             self.take(body)
-        self.take(Ticked())
+        heard = self._hearing.due(self.world, self.runtime.now().at)
+        self.take(Ticked() if heard is None else heard)
 
     def take(self, body: Body) -> bool:
         """One more fact: step, write, act. False when it could not be written."""

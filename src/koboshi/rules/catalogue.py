@@ -20,6 +20,7 @@ from . import (
     reload,
     runs,
     tasks,
+    texts,
     timebox,
 )
 from . import errors as failures
@@ -83,6 +84,12 @@ BUILTIN: tuple[Rule, ...] = (
     idle.idle_too_long,
     idle.nudge_without_effect,
     idle.half_typed_line_left,
+    texts.fatal_words_printed,
+    texts.same_error_again,
+    texts.memory_exhausted,
+    texts.nothing_printed,
+    texts.run_ended_with_error,
+    texts.turn_broken_off,
 )
 
 

@@ -43,7 +43,8 @@ def absorb(world: World, record: wire.Record) -> World:
     if isinstance(record, wire.Judged):
         decision = record.decision
         if decision.verdict.admitted:
-            ledger = claim(world.ledger, decision.action, decision.now)
+            code = decision.finding.code
+            ledger = claim(world.ledger, decision.action, decision.now, code)
         else:
             ledger = note(world.ledger, decision.action.key, decision.verdict.word)
         return evolve(world, ledger=ledger)

@@ -21,6 +21,7 @@ from koboshi.errors import JournalDamaged
 from . import wire
 from .history import absorb, follow
 from .queries import decision_facts
+from .rehearing import Rehearing
 
 if TYPE_CHECKING:
     from koboshi.core.events import Event
@@ -69,7 +70,7 @@ class Comparison:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Moment:
+class Instant:
     """An event with what was decided after it, then and now."""
 
     event: Event
@@ -78,11 +79,17 @@ class _Moment:
     recorded: list[Decision] = field(default_factory=list)
 
 
-def replay(lines: Iterable[Line], rules: tuple[Rule, ...]) -> Comparison:
-    """Decide again what these records hold, with those rules and the recorded settings."""
+def replay(
+    lines: Iterable[Line], rules: tuple[Rule, ...], listening: tuple[str, ...] = ()
+) -> Comparison:
+    """Decide again what these records hold, with those rules and the recorded settings.
+
+    `listening` are patterns that nobody listened for then: they are looked for in what the journal
+    has of the screens.
+    """
     found = Comparison()
     told: dict[str, Word] = {}
-    for moment, last in _moments(lines, rules, found):
+    for moment, last in moments(lines, rules, found, Rehearing(listening)):
         found.events += 1
         found.decisions += len(moment.recorded)
         made = moment.made
@@ -93,12 +100,12 @@ def replay(lines: Iterable[Line], rules: tuple[Rule, ...]) -> Comparison:
     return found
 
 
-def _moments(
-    lines: Iterable[Line], rules: tuple[Rule, ...], found: Comparison
-) -> Iterator[tuple[_Moment, bool]]:
+def moments(
+    lines: Iterable[Line], rules: tuple[Rule, ...], found: Comparison, ears: Rehearing
+) -> Iterator[tuple[Instant, bool]]:
     """Each event with its decisions, and whether it is the last one of its segment."""
     world: World | None = None
-    moment: _Moment | None = None
+    moment: Instant | None = None
     for line in lines:
         record = line.record
         if isinstance(record, wire.Opened):
@@ -112,8 +119,10 @@ def _moments(
             if moment is not None:
                 yield moment, False
             event = evolve(record.event, context=world.view.context)
+            world = ears.heard(world, event)
+            event = ears.without(event)
             after, made = step(world, event)
-            moment = _Moment(event=event, line=line, made=made)
+            moment = Instant(event=event, line=line, made=made)
             world = evolve(after, ledger=close(world.ledger, event), seq=event.seq)
         elif isinstance(record, wire.Judged):
             if moment is None or record.decision.cause != moment.event.seq:
@@ -127,7 +136,7 @@ def _moments(
         yield moment, True
 
 
-def _compare(moment: _Moment, told: dict[str, Word]) -> Iterator[Difference]:
+def _compare(moment: Instant, told: dict[str, Word]) -> Iterator[Difference]:
     """The differences at one event; one that lasts is told once (`told`: key → word)."""
     made = list(moment.made)
     for decision in moment.recorded:
@@ -151,7 +160,7 @@ def _same_matter(one: Decision, other: Decision) -> bool:
 
 
 def _difference(
-    kind: Kind, moment: _Moment, recorded: Decision | None, now: Decision | None
+    kind: Kind, moment: Instant, recorded: Decision | None, now: Decision | None
 ) -> Difference:
     return Difference(
         kind=kind,

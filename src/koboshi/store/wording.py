@@ -14,10 +14,7 @@ def event_words(body: on.Body) -> str:  # noqa: C901, PLR0912 - one line per kin
     """What happened."""
     match body:
         case on.RunStarted():
-            where = f" in {body.place}" if body.place else ""
-            pid = f", pid {body.pid}" if body.pid is not None else ""
-            calls = f"; left open: {'; '.join(body.open)}" if body.open else ""
-            return f"run {body.run} started ({body.origin.value}){where}{pid}{calls}"
+            return _start_words(body)
         case on.RunExited():
             return _exit_words(body)
         case on.ScreenRead():
@@ -37,6 +34,9 @@ def event_words(body: on.Body) -> str:  # noqa: C901, PLR0912 - one line per kin
             return f"tasks: {body.done} done, {body.left} left"
         case on.PeersCounted():
             return f"others with the same login: {body.count}"
+        case on.LinesHeard():
+            said = (f"{h.text!r}{f' ×{h.times}' if h.times > 1 else ''}" for h in body.heard)
+            return f"it printed: {', '.join(dict.fromkeys(said))}"
         case on.PersonTyped():
             return "a person typed"
         case on.OrderGiven():
@@ -50,6 +50,13 @@ def event_words(body: on.Body) -> str:  # noqa: C901, PLR0912 - one line per kin
         case on.Ticked():
             return "time passed"
     assert_never(body)
+
+
+def _start_words(body: on.RunStarted) -> str:
+    where = f" in {body.place}" if body.place else ""
+    pid = f", pid {body.pid}" if body.pid is not None else ""
+    calls = f"; left open: {'; '.join(body.open)}" if body.open else ""
+    return f"run {body.run} started ({body.origin.value}){where}{pid}{calls}"
 
 
 def _outcome_words(outcome: on.Outcome) -> str:

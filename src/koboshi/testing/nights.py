@@ -31,6 +31,7 @@ from .runtime import FakeRuntime
 from .watch import Watch
 
 if TYPE_CHECKING:
+    from koboshi.core.rules import Rule
     from koboshi.scripted.behaviour import Script
     from koboshi.store.journal import Journal
 
@@ -43,10 +44,10 @@ FULL = 100.0
 
 
 class Night:
-    """One seed."""
+    """One seed, and the rules that look."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, seed: int, rules: tuple[Rule, ...] = BUILTIN) -> None:
+        self.seed, self.rules = seed, rules
         self.random = random = Random(seed)
         self.runtime = runtime = FakeRuntime()
         self.outside = Outside()
@@ -196,7 +197,7 @@ class Night:
         """A supervisor starts, as it does in production: from the journal."""
         self.lives += 1
         context = Context(agent="sim", agent_type=self.kind.name, worktree="work")
-        blank = World(view=View(context=context, settings=self.settings), rules=BUILTIN)
+        blank = World(view=View(context=context, settings=self.settings), rules=self.rules)
         try:
             supervisor, recovered = reopen(self.shelf, blank, self.runtime, self._assemble)
         except OSError:

@@ -10,12 +10,21 @@ from koboshi.adapters.equipment import Bare
 from koboshi.adapters.grammar.answers import keys_to_choose
 from koboshi.adapters.pasted import holds
 from koboshi.adapters.screens import read_screen
+from koboshi.adapters.speech import Marks, own_rows
 
 if TYPE_CHECKING:
     from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt, Reading
 
 _PASTED = re.compile(r"\[Pasted text #\d+(?: \+(?P<breaks>\d+) lines)?\]")
+
+
+_MARKS = Marks(
+    head=re.compile(r"^[●✻✽>] "),
+    user=re.compile(r"^> "),
+    tool=re.compile(r"^● [A-Z]\w+\("),
+    tree=re.compile(r"^  ⎿ "),
+)
 
 
 class ScriptedAdapter(Bare):
@@ -29,6 +38,10 @@ class ScriptedAdapter(Bare):
     def read(self, seen: ScreenSeen) -> Reading:
         """What that screen shows."""
         return read_screen(self._manifest, seen)
+
+    def own(self, rows: tuple[str, ...]) -> tuple[bool, ...]:
+        """Of each row of its transcript, whether these are its own words."""
+        return own_rows(rows, _MARKS)
 
     def argv(self, *, program: tuple[str, ...], session: str) -> tuple[str, ...]:
         """A fresh run, under the session id that it can be resumed by."""

@@ -1,0 +1,164 @@
+"""TXT: what an agent prints, and what it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from koboshi.core.actions import Bundle, Escalate, FixPrompt, Notify
+from koboshi.core.events import Heard, LinesHeard, RunExited, Severity, Ticked
+from koboshi.core.gate import Word
+from koboshi.core.readings import Status
+from koboshi.core.rules import ERRORS
+from koboshi.core.settings import Settings
+from koboshi.rules import texts
+from tests.core.worlds import Driver, admitted, blank, reading, words
+
+FATAL, MEMORY = texts.FATAL[2], texts.MEMORY[0]
+
+
+def at_work(settings: Settings | None = None) -> Driver:
+    """An agent in its turn."""
+    driver = Driver(blank(settings or Settings(silence_after=0.0)))
+    driver.start()
+    driver.see(reading(Status.WORKING))
+    return driver
+
+
+def hear(driver: Driver, what: str, text: str, *, times: int = 1, after: float = 1.0) -> list[str]:
+    """That stands in new lines; what is done about it."""
+    body = LinesHeard(run=1, heard=(Heard(what=what, text=text, times=times),))
+    return [a.kind for a in admitted(driver.tell(body, after=after))]
+
+
+def test_fatal_words_are_told_once_per_occurrence() -> None:
+    """And a prompt is written; time alone tells nothing again."""
+    driver = at_work()
+
+    assert hear(driver, FATAL, "Fatal error: x") == ["notify", "fix-prompt"]
+    assert admitted(driver.tell(Ticked(), after=30.0)) == []
+    assert hear(driver, FATAL, "Fatal error: y", after=61.0) == ["notify", "fix-prompt"]
+
+
+def test_fatal_words_restart_nothing() -> None:
+    """An agent that works on a SIGTERM bug prints the word all day."""
+    driver = at_work()
+    for _ in range(50):
+        hear(driver, texts.FATAL[4], "the SIGTERM handler", after=20.0)
+
+    kinds = {type(action) for action in admitted(driver.decided)}
+
+    assert kinds == {Notify, FixPrompt}
+
+
+def test_a_storm_of_fatal_words_is_told_once_a_minute() -> None:
+    """The rest is cooling down, and the latest is told when that is over."""
+    driver = at_work()
+    told = [hear(driver, FATAL, f"Fatal error {n}") for n in range(130)]
+
+    assert sum(1 for kinds in told if "notify" in kinds) == 3
+    assert Word.COOLING in {d.verdict.word for d in driver.decided}
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        (2, []),
+        (3, ["notify", "fix-prompt"]),
+        (5, ["notify", "fix-prompt", "escalate"]),
+    ],
+)
+def test_the_same_error_again_and_again(times: int, expected: list[str]) -> None:
+    """Three times: told; five times: asked."""
+    driver = at_work()
+
+    assert hear(driver, f"{ERRORS}typeerror", "TypeError: x", times=times) == expected
+
+
+def test_different_errors_are_not_the_same() -> None:
+    """However many."""
+    driver = at_work()
+
+    assert [hear(driver, f"{ERRORS}{n}", f"Error: {n}", times=2) for n in range(9)] == [[]] * 9
+
+
+def test_old_errors_do_not_count() -> None:
+    """Two, and another one much later."""
+    driver = at_work()
+    hear(driver, f"{ERRORS}x", "Error: x", times=2)
+
+    assert hear(driver, f"{ERRORS}x", "Error: x", after=texts.AGAIN + 1.0) == []
+
+
+def test_no_memory_is_told() -> None:
+    """P1."""
+    driver = at_work()
+    hear(driver, MEMORY, "JavaScript heap out of memory")
+
+    [note] = admitted(driver.decided)
+
+    assert isinstance(note, Notify)
+    assert note.severity is Severity.P1
+
+
+def test_silence_is_told_once_per_turn() -> None:
+    """Thirty seconds without a sign of work."""
+    driver = at_work(Settings())
+    for _ in range(9):
+        driver.tell(Ticked(), after=10.0)
+
+    assert [a.kind for a in admitted(driver.decided)] == ["notify"]
+
+
+def test_silence_of_one_who_waits_asks_a_person() -> None:
+    """`Waiting for …` stands in its last lines."""
+    driver = Driver(blank(Settings()))
+    driver.start()
+    driver.see(reading(Status.WORKING, lines=("● Waiting for your approval",)))
+    driver.tell(Ticked(), after=31.0)
+
+    [asked] = admitted(driver.decided)
+
+    assert isinstance(asked, Escalate)
+    assert "Waiting for your approval" in asked.text
+
+
+@pytest.mark.parametrize("status", [Status.IDLE, Status.STARTING])
+def test_who_does_not_work_may_be_silent(status: Status) -> None:
+    """Other rules look after them."""
+    driver = Driver(blank(Settings(idle_after=1e6)))
+    driver.start()
+    driver.see(reading(status))
+    driver.tell(Ticked(), after=50.0)
+
+    assert admitted(driver.decided) == []
+
+
+@pytest.mark.parametrize("end", [RunExited(run=1, code=1), RunExited(run=1, signal=9)])
+def test_a_bad_end_is_told_and_bundled(end: RunExited) -> None:
+    """Beside the restart."""
+    driver = at_work()
+    decided = driver.tell(end)
+
+    tellings = [a for a in admitted(decided) if isinstance(a, Notify | Bundle)]
+
+    assert [type(a) for a in tellings] == [Notify, Bundle]
+
+
+@pytest.mark.parametrize(
+    "end", [RunExited(run=1, code=0), RunExited(run=1, code=1, meant=True), RunExited(run=1)]
+)
+def test_other_ends_are_not(end: RunExited) -> None:
+    """Nothing is known of an error."""
+    driver = at_work()
+    decided = driver.tell(end)
+
+    assert not [key for key, _ in words(decided) if key == "1.exit.bundle"]
+
+
+def test_an_interrupt_by_a_person_is_noted() -> None:
+    """For the record; koboshi's own is not."""
+    driver = at_work()
+    shown = reading(Status.IDLE)
+    driver.see(type(shown)(status=Status.IDLE, reason="interrupted", lines=shown.lines))
+
+    assert [key for key, _ in words(tuple(driver.decided))] == ["1.broken1.notify"]
