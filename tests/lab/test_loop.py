@@ -80,7 +80,7 @@ def bench(part: Part, model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iter
 def loop(bench: Bench, part: Part, *words: str) -> subprocess.CompletedProcess[str]:
     """`koboshi loop …` with a stop file of its own."""
     more = ("--agent", part.cli, "--stop-file", str(bench.state.parent / "stop"))
-    return bench.run("loop", *words, *(more if words[0] == "M1.md" else ()))
+    return bench.run("loop", words[0], *(more if words[0] == "M1.md" else ()), *words[1:])
 
 
 def plan(bench: Bench) -> Plan:

@@ -11,7 +11,8 @@ _VARIES = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?\s*(?:ms|s|seconds)\b|\d+")
 #: A sum of failures is no failure: it changes when one of them goes.
 _SUM = re.compile(
     r"(?:FAILED|FAIL|ERRORS?)\s*\([^)]*\)|[=\s-]*\d+ (?:failed|errors?|passed)\b.*"
-    r"|.*\bFound \d+ errors?\b.*|(?:Tests|Test Suites):\s.*|.*\btest result: .*|=+ (?:FAILURES|ERRORS) =+"
+    r"|.*\bFound \d+ errors?\b.*|(?:Tests|Test Suites):\s.*|.*\btest result: .*"
+    r"|=+ (?:FAILURES|ERRORS) =+"
 )
 _SGR = re.compile("\x1b\\[[0-9;]*m")
 #: Lines kept of one command: more are not read by anybody.
