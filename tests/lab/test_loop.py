@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import threading
 import time
@@ -80,7 +81,7 @@ def bench(part: Part, model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iter
 def loop(bench: Bench, part: Part, *words: str) -> subprocess.CompletedProcess[str]:
     """`koboshi loop …` with a stop file of its own."""
     more = ("--agent", part.cli, "--stop-file", str(bench.state.parent / "stop"))
-    return bench.run("loop", words[0], *(more if words[0] == "M1.md" else ()), *words[1:])
+    return bench.run("loop", words[0], *(more if words[0] != "answer" else ()), *words[1:])
 
 
 def plan(bench: Bench) -> Plan:
@@ -135,6 +136,35 @@ def part_rm(part: Part) -> Turn:
     if part.cli == "claude":
         return call("Bash", command="rm notes.txt", description="Work")
     return call("exec_command", cmd="rm notes.txt")
+
+
+def test_one_line_goes_to_done(bench: Bench, part: Part, model: Model) -> None:
+    """The planner answers in the shape that it was given; its steps are worked through."""
+    cwd = bench.home.cwd
+    (cwd / "M1.md").unlink()
+    steps = [
+        {"do": "write calc.py", "verify": ["test -s calc.py"], "touch": ["calc.py"]},
+        {"do": "test it", "verify": ["python3 -m unittest -q test_calc"], "touch": ["test_*"]},
+        {"do": "describe it", "verify": [], "touch": ["README.md"]},
+    ]
+    answer = json.dumps({"steps": steps})
+    model.expect(
+        # Claude Code ends with that call; the model is not asked again.
+        call("StructuredOutput", steps=steps) if part.cli == "claude" else say(answer),
+        write(part, cwd / "calc.py", CALC),
+        say("Written."),
+        write(part, cwd / "test_calc.py", TEST.format(sum=3)),
+        say("Tested."),
+        write(part, cwd / "README.md", "adds"),
+        say("Described."),
+    )
+
+    ran = loop(bench, part, "add two numbers")
+
+    done = plan(bench)
+    assert (ran.returncode, done.status) == (0, PlanStatus.DONE), ran.stderr
+    assert commits(bench) == ["write calc.py", "test it", "describe it"]
+    assert [done.results[n].attempts for n in (1, 2, 3)] == [1, 1, 1]
 
 
 def test_three_failures_are_a_question(bench: Bench, part: Part, model: Model) -> None:

@@ -99,6 +99,11 @@ class Course:
         open_states = (StepState.PENDING, StepState.RUNNING, StepState.FAILED)
         return next((step for step in self.plan.steps if step.state in open_states), None)
 
+    @property
+    def planning(self) -> bool:
+        """Whether there is a goal and nothing else yet."""
+        return not self.plan.steps and bool(self.plan.goal)
+
     def tried(self, step: Step) -> int:
         """How many attempts were made at it."""
         result = self.plan.results.get(step.number)
@@ -230,7 +235,29 @@ class Finish:
         return "finish"
 
 
-Move = StartStep | VerifyStep | CommitStep | GiveUp | Halt | Finish
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakePlan:
+    """Have a planner make steps of the goal."""
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return "plan"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakePlan:
+    """Write the steps that a planner made into the file."""
+
+    task: str
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return f"{self.task}.take"
+
+
+Move = StartStep | VerifyStep | CommitStep | GiveUp | Halt | Finish | MakePlan | TakePlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

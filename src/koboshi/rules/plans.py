@@ -17,7 +17,9 @@ from koboshi.plans.course import (
     Finish,
     GiveUp,
     Halt,
+    MakePlan,
     StartStep,
+    TakePlan,
     VerifyStep,
 )
 from koboshi.plans.values import PlanStatus, StepState
@@ -255,6 +257,47 @@ def step_not_begun(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     return Advice(message=f"step {step.number} is next", move=move)
 
 
+@_rule("PLN011", "goal-without-steps", Severity.P2)
+def goal_without_steps(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
+    """There is a goal, and nobody has said yet how to get there.
+
+    ## Why
+    One line is enough to begin with: an agent that may change nothing makes the steps.
+
+    ## Example
+    `koboshi loop "fix the SIGTERM bug"`: a planner is started.
+
+    ## Safety
+    Safe. The planner may read; what it answers is checked before it is written.
+    """
+    if view.plan.status is not PlanStatus.RUNNING or not view.planning:
+        return None
+    if view.task is not None and view.task.state != "absent":
+        return None
+    return Advice(message="the goal has no steps yet", move=MakePlan())
+
+
+@_rule("PLN012", "steps-proposed", Severity.P2)
+def steps_proposed(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
+    """The planner has ended.
+
+    ## Why
+    Its steps go into the file, where a person can read and change them.
+
+    ## Example
+    Three steps, each with commands that verify it: written, and step 1 begins.
+
+    ## Safety
+    Safe. With `--review` nothing is begun before a person says so.
+    """
+    task = view.task
+    if view.plan.status is not PlanStatus.RUNNING or not view.planning or task is None:
+        return None
+    if task.state not in ("finished", "failed"):
+        return None
+    return Advice(message="the planner has ended", move=TakePlan(task=task.task))
+
+
 @_rule("PLN009", "nothing-left-to-do", Severity.P2)
 def nothing_left_to_do(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     """Every step is done or was skipped.
@@ -291,6 +334,8 @@ PLANS: tuple[Rule, ...] = (
     step_verified,
     step_not_verified,
     step_not_begun,
+    goal_without_steps,
+    steps_proposed,
     nothing_left_to_do,
 )
 

@@ -41,6 +41,8 @@ class Start:
     seconds: float = 0.0
     cost: float = 0.0
     options: tuple[str, ...] = ()  #: words for the agent's command line
+    max_steps: int = 10  #: that a planner may make
+    review: bool = False  #: whether a person reads what a planner made before it is done
 
 
 class Progress:
@@ -68,6 +70,13 @@ class Progress:
     def keep_start(self, start: Start) -> None:
         """Write down how it is started."""
         self._write("options.json", start)
+
+    def write_schema(self, text: str) -> Path:
+        """The shape of a planner's answer as a file: some CLIs take no other."""
+        make_private(self.folder)
+        path = self.folder / "schema.json"
+        write_whole(path, text.encode())
+        return path
 
     def note(self, record: dict[str, Any], *, sync: bool = True) -> None:
         """One more line in the journal, durably."""

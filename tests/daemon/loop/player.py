@@ -54,7 +54,8 @@ def main() -> int:
     with (folder / "ends").open("a", encoding="utf-8") as ends:
         ends.write(f"{step} {os.getpid()}\n")
     if scene.get("says", True) is not None:
-        sys.stdout.write(json.dumps({**GOOD, **scene.get("says", {})}) + "\n")
+        more = {"structured_output": scene["plan"]} if "plan" in scene else {}
+        sys.stdout.write(json.dumps({**GOOD, **scene.get("says", {}), **more}) + "\n")
     return int(scene.get("code", 0))
 
 

@@ -92,7 +92,8 @@ class Theatre:
 
     def loop(self, *words: str) -> subprocess.CompletedProcess[str]:
         """The same, to its end."""
-        stop = ("--stop-file", str(self.folder / "stop")) if words[:1] == ("M1.md",) else ()
+        begins = words[0] not in ("resume", "answer", "stop", "show", "logs", "ls")
+        stop = ("--stop-file", str(self.folder / "stop")) if begins else ()
         return subprocess.run(
             self.argv(*words, *stop), env=self.env, cwd=self.repo.top, capture_output=True,
             text=True, timeout=100, check=False,

@@ -10,6 +10,7 @@ from .start import start
 
 _EPILOG = """\b
 Examples:
+  koboshi loop "fix the SIGTERM bug in /edit"
   koboshi loop M1.md
   koboshi loop resume
   koboshi loop show plans/M1.md --json
@@ -20,7 +21,7 @@ Examples:
 Exit codes: 0 every step is done · 1 it waits for a person, or failed
 2 no such plan, or it is damaged · 4 git, an agent or the disk refused
 """
-#: What is called when the first word is no command: it is a plan's file then.
+#: What is called when the first word is no command: it is a goal, or a plan's file then.
 _START = "start"
 
 
@@ -40,7 +41,7 @@ class _Words(click.Group):
     cls=_Words,
     epilog=_EPILOG,
     commands=[start, resume, answer, stop, show, logs],
-    subcommand_metavar="FILE | COMMAND ...",
+    subcommand_metavar="GOAL | FILE | COMMAND ...",
     options_metavar="",
 )
 def loop() -> None:

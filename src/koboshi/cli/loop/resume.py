@@ -102,8 +102,8 @@ def go_on(path: Path) -> None:
     if plan.status is PlanStatus.FAILED:
         hint = plan.next_action or "'koboshi loop answer' goes on"
         raise KoboshiError(f"{path.name} is FAILED: {plan.last_action}", hint=hint)
-    if not plan.steps or not plan.goal:
-        message = f"{path.name} has nothing to do: expected a GOAL and STEPS"
+    if not plan.goal:
+        message = f"{path.name} has nothing to do: expected a GOAL"
         raise InputError(message, hint="'koboshi loop show' tells what it says")
     if plan.status is not PlanStatus.RUNNING:
         found.save(plan, resumed(plan))

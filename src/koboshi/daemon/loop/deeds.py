@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import assert_never
 
+from koboshi.adapters.headless import structured_output
 from koboshi.errors import HostError, KoboshiError, UnknownTask
 from koboshi.hosts.headless import HeadlessHost
 from koboshi.performers.loop.checking import check
@@ -28,6 +29,7 @@ from koboshi.plans import (
     Step,
     StepResult,
     StepState,
+    replace_steps,
     set_actions,
     set_current,
     set_current_step,
@@ -41,14 +43,18 @@ from koboshi.plans.course import (
     Finish,
     GiveUp,
     Halt,
+    MakePlan,
     Move,
     PlanRead,
     StartStep,
     StepJudged,
+    TakePlan,
     TaskSeen,
     VerifyStep,
 )
 from koboshi.plans.instructions import instruction, step_told
+from koboshi.plans.planning import json_in, planner_told, steps_of
+from koboshi.plans.planning import schema as task_schema
 from koboshi.store.firings import Firings, new_task
 from koboshi.store.planfile import PlanFile
 from koboshi.store.progress import Baseline, Progress, Start
@@ -113,6 +119,10 @@ class Deeds:
                 return await self._halt(plan, move)
             case Finish():
                 return self._finish(plan)
+            case MakePlan():
+                return await self._plan(plan)
+            case TakePlan():
+                return await self._take(plan, move)
             case _:
                 assert_never(move)
 
@@ -123,11 +133,10 @@ class Deeds:
         await self._baseline(step)
         agent, task = step.agent or self.start.agent, new_task()
         told = instruction(plan, step, wrong=move.wrong, file=self.file.path.name)
-        spawned = datetime.fromtimestamp(time.time(), tz=UTC).strftime("%Y-%m-%dT%H:%M:%S")
         old = plan.results.get(step.number, StepResult())
         ours = set_state(plan, step.number, StepState.RUNNING)
         ours = set_current_step(ours, step.number)
-        ours = set_current(ours, Current(task_id=task, spawned=spawned, command=told))
+        ours = set_current(ours, Current(task_id=task, spawned=_stamp(), command=told))
         result = replace(old, exit=None, attempts=move.attempt)
         ours = set_result(ours, step.number, result)
         ours = set_actions(
@@ -229,6 +238,46 @@ class Deeds:
             prune(self.site.cwd, self.site.owner, keep=0)
         return (PlanRead(plan=plan),)
 
+    async def _plan(self, plan: Plan) -> tuple[Fact, ...]:
+        agent, task = self.start.agent, new_task()
+        told = planner_told(plan, self.start.max_steps)
+        schema = self.progress.write_schema(task_schema(self.start.max_steps))
+        ours = set_current(plan, Current(task_id=task, spawned=_stamp(), command=told))
+        ours = set_actions(ours, last=f"planner started with {agent}", following="take its steps")
+        plan = self._save(plan, ours)
+        if plan.status is not PlanStatus.RUNNING:
+            return (PlanRead(plan=plan),)
+        charge = Charge(
+            instruction=told,
+            agent=agent,
+            cwd=self.site.cwd,
+            program=(agent, *planner_options(agent, schema)),
+            timeout=self.start.timeout,
+            task=task,
+            compared=False,
+        )
+        await fire(self.state, charge)
+        return (PlanRead(plan=await self._with_pid(plan, task)),)
+
+    async def _take(self, plan: Plan, move: TakePlan) -> tuple[Fact, ...]:
+        report = await check(self.state, move.task)
+        places = await HeadlessHost(state_dir=self.state).find(move.task)
+        printed = await HeadlessHost(state_dir=self.state).output(places[0].id) if places else ""
+        answer = structured_output(printed, report.agent) or json_in(report.summary)
+        made = steps_of(answer, self.start.max_steps)
+        # A planner that was kept from a call may have planned all the same.
+        if isinstance(made, str):
+            why = report.why if report.state == "failed" else made
+            plan = self._save(plan, set_current(plan, Current()))  # resumed, it is asked again
+            return await self._halt(plan, Halt(why=f"no plan was made: {why}"))
+        ours = replace_steps(plan, 0, made)
+        ours = set_current(ours, Current())
+        ours = set_actions(ours, last=f"planned {len(made)} steps", following="step 1")
+        if self.start.review:
+            ours = set_status(ours, PlanStatus.WAITING)
+            ours = set_actions(ours, following="read the steps; 'koboshi loop resume' approves")
+        return (PlanRead(plan=self._save(plan, ours)),)
+
     # -- parts ---------------------------------------------------------------------------------
 
     async def _baseline(self, step: Step) -> Baseline:
@@ -253,6 +302,20 @@ class Deeds:
 
     def _save(self, plan: Plan, ours: Plan) -> Plan:
         return self.file.save(plan, ours).plan
+
+
+def _stamp() -> str:
+    return datetime.fromtimestamp(time.time(), tz=UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def planner_options(agent: str, schema: Path) -> tuple[str, ...]:
+    """What keeps a planner from changing anything, and to the shape of its answer."""
+    if agent == "claude":
+        text = schema.read_text(encoding="utf-8")
+        return ("--permission-mode", "default", "--json-schema", text)
+    if agent == "codex":
+        return ("-s", "read-only", "--output-schema", str(schema))
+    return ()
 
 
 def _step(plan: Plan, number: int) -> Step:

@@ -107,7 +107,7 @@ class Keeper:
             self._edited()
         if why := self.halted():
             self._fold(StopSeen(why=why))
-        if self.view.running is not None:
+        if self.view.running is not None or self.view.planning:
             self._fold(await self._deeds.sight(self.view.plan))
 
     def _edited(self) -> None:
