@@ -46,6 +46,7 @@ from koboshi.store.planfile import PlanFile, PlanWatch
 from koboshi.store.progress import Progress, Start
 
 from .deeds import Deeds
+from .ground import Ground
 
 #: Whoever makes this file stops every plan of the machine.
 STOP_FILE = Path("/tmp/koboshi-stop")  # noqa: S108 - a word to us, its content is not read
@@ -67,17 +68,11 @@ class Keeper:
         self._tell = tell
         self.damage = ""  #: why the file cannot be worked with at the moment
         self._watch = PlanWatch(self.file)
-        self._deeds = Deeds(
+        self._ground = Ground(
             state=state, file=self.file, progress=self.progress, start=start, halted=self.halted
         )
-        terms = Terms(
-            attempts=start.attempts,
-            timeout=start.timeout,
-            agent=start.agent,
-            commit=start.commit,
-            seconds=start.seconds,
-            cost=start.cost,
-        )
+        self._deeds = Deeds(outside=self._ground, start=start, name=self.file.path.name)
+        terms = terms_of(start)
         self.view = Course(plan=self.file.sound(), terms=terms, begun=time.monotonic())
 
     def halted(self) -> str:
@@ -108,7 +103,7 @@ class Keeper:
         if why := self.halted():
             self._fold(StopSeen(why=why))
         if self.view.running is not None or self.view.planning:
-            self._fold(await self._deeds.sight(self.view.plan))
+            self._fold(await self._ground.sight(self.view.plan))
 
     def _edited(self) -> None:
         """The file was written, by us or by somebody else: what it says now is the plan."""
@@ -159,6 +154,18 @@ class Keeper:
     @staticmethod
     def _now() -> Moment:
         return Moment(at=time.monotonic(), utc=time.time())
+
+
+def terms_of(start: Start) -> Terms:
+    """By what a plan is worked through, as it was started."""
+    return Terms(
+        attempts=start.attempts,
+        timeout=start.timeout,
+        agent=start.agent,
+        commit=start.commit,
+        seconds=start.seconds,
+        cost=start.cost,
+    )
 
 
 def resumed(plan: Plan) -> Plan:
