@@ -7,6 +7,7 @@ order to stop.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -41,8 +42,20 @@ class Start:
     seconds: float = 0.0
     cost: float = 0.0
     options: tuple[str, ...] = ()  #: words for the agent's command line
+    stop_file: str = ""  #: empty: the one of all plans
     max_steps: int = 10  #: that a planner may make
     review: bool = False  #: whether a person reads what a planner made before it is done
+
+
+def started_plans(state: Path) -> list[Start]:
+    """All plans that were started, oldest first."""
+    found = []
+    for path in sorted((state / "plans").glob("*/options.json"), key=lambda p: p.stat().st_mtime):
+        try:
+            found.append(msgspec.json.decode(path.read_bytes(), type=Start))
+        except (OSError, msgspec.MsgspecError):
+            continue
+    return found
 
 
 class Progress:
@@ -115,6 +128,20 @@ class Progress:
     def lock(self) -> Path:
         """Held by whoever works through the plan."""
         return self.folder / "lock"
+
+    def kept(self) -> bool:
+        """Whether somebody works through the plan at this moment."""
+        try:
+            descriptor = os.open(self.lock, os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
 
     @property
     def _journal(self) -> Path:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from .resume import answer, logs, resume, stop
+from .many import listing
+from .resume import answer, edit, logs, resume, stop
 from .show import show
 from .start import start
 
@@ -40,7 +41,7 @@ class _Words(click.Group):
 @click.group(
     cls=_Words,
     epilog=_EPILOG,
-    commands=[start, resume, answer, stop, show, logs],
+    commands=[start, resume, answer, stop, listing, show, edit, logs],
     subcommand_metavar="GOAL | FILE | COMMAND ...",
     options_metavar="",
 )

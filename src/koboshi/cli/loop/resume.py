@@ -27,10 +27,16 @@ _FILE = click.Path(path_type=Path)
 
 @click.command(epilog=_EPILOG)
 @click.argument("file", type=_FILE, default=DEFAULT)
-def resume(*, file: Path) -> None:
+@click.option("--all", "every", is_flag=True, help="Every plan that is RUNNING and left alone.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=4, show_default=True, help="At a time.")
+def resume(*, file: Path, every: bool, jobs: int) -> None:
     """Go on with the plan FILE where it was, whoever died; M1.md unless another is named."""
+    from .many import resume_all
     from .running import work
 
+    if every:
+        resume_all(jobs)
+        return
     path = file.expanduser().absolute()
     go_on(path)
     work(_started(path))
@@ -68,6 +74,16 @@ def stop(*, file: Path) -> None:
     progress = Progress(state_dir(), path)
     make_private(progress.folder)
     progress.stop_file.touch()
+
+
+@click.command()
+@click.argument("file", type=_FILE, default=DEFAULT)
+def edit(*, file: Path) -> None:
+    """Open the plan FILE in your editor, and say what is wrong with it afterwards."""
+    path = file.expanduser().absolute()
+    _file(path).read()  # or an error that says why not
+    click.edit(filename=str(path))
+    _file(path).sound()
 
 
 @click.command()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,17 +13,17 @@ if TYPE_CHECKING:
     from koboshi.store.progress import Start
 
 
-def work(start: Start, stop_file: Path | None = None) -> None:
+def work(start: Start) -> None:
     """Until DONE; FAILED and WAITING are said, with what can be done, and end with 1."""
     import asyncio
 
-    from koboshi.daemon.loop.keeper import STOP_FILE, Keeper
+    from koboshi.daemon.loop.keeper import Keeper
     from koboshi.errors import KoboshiError
     from koboshi.plans import PlanStatus
     from koboshi.store.paths import state_dir
 
     line = _Line()
-    keeper = Keeper(state_dir(), start, tell=line.tell, stop_file=stop_file or STOP_FILE)
+    keeper = Keeper(state_dir(), start, tell=line.tell)
     keeper.progress.keep_start(start)
     keeper.progress.stop_file.unlink(missing_ok=True)
     if why := keeper.halted():

@@ -47,6 +47,7 @@ _NAME = 4096
 )
 @click.option("--budget", type=click.FloatRange(min=0), default=0.0, help="US dollars, in all.")
 @click.option("--time-budget", metavar="TIME", help="How long in all.")
+@click.option("--worktree", is_flag=True, help="In a git worktree and branch of its own.")
 @click.option("--no-commit", is_flag=True, help="Leave verified work uncommitted.")
 @click.option("--stop-file", type=click.Path(path_type=Path), help="Else /tmp/koboshi-stop.")
 def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) -> None:  # noqa: ANN401
@@ -65,7 +66,7 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
     path = _plan_file(goal, given["file"], given["constraints"])
     begun = Start(
         path=str(path),
-        cwd=str((cwd or path.parent).expanduser().absolute()),
+        cwd=_where(path, cwd, own=given["worktree"]),
         agent=given["agent"],
         attempts=given["attempts"],
         timeout=seconds_of("--timeout", given["timeout"]) or 0.0,
@@ -75,9 +76,18 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
         options=given["options"],
         max_steps=given["max_steps"],
         review=given["review"],
+        stop_file=str(stop_file.expanduser().absolute()) if stop_file else "",
     )
     go_on(path)
-    work(begun, stop_file)
+    work(begun)
+
+
+def _where(path: Path, cwd: Path | None, *, own: bool) -> str:
+    """The folder that agents work in."""
+    from koboshi.performers.loop.committing import worktree
+
+    folder = (cwd or path.parent).expanduser().absolute()
+    return str(worktree(folder, path.stem)) if own else str(folder)
 
 
 def _plan_file(goal: str, file: Path | None, constraints: str) -> Path:

@@ -59,10 +59,9 @@ Tell = Callable[[Course, Rule | None, Advice | None], None]
 class Keeper:
     """Works through one plan until there is nothing left that it can do by itself."""
 
-    def __init__(
-        self, state: Path, start: Start, *, tell: Tell, stop_file: Path = STOP_FILE
-    ) -> None:
+    def __init__(self, state: Path, start: Start, *, tell: Tell) -> None:
         self.file = PlanFile(Path(start.path), plans_dir(state))
+        stop_file = Path(start.stop_file) if start.stop_file else STOP_FILE
         self.progress = Progress(state, self.file.path)
         self._stops = (stop_file, stop_file.with_name(f"{stop_file.name}-{self.file.path.stem}"))
         self._tell = tell

@@ -6,6 +6,7 @@ Unlike a snapshot this is the person's own git: their identity, hooks and signin
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -32,6 +33,19 @@ def commit(cwd: Path, paths: tuple[str, ...], message: str, task: str) -> str:
     text = f"{message}\n\n{TRAILER}: {task}\n"
     _git(cwd, *_identity(cwd), "commit", "-q", "-F", "-", "--", *there, feed=text)
     return _git(cwd, "rev-parse", "--short", "HEAD").strip()
+
+
+def worktree(cwd: Path, name: str) -> Path:
+    """A worktree beside the repository, on a branch of its own; the one that is there goes on."""
+    top = Path(_git(cwd, "rev-parse", "--show-toplevel").strip())
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "plan"
+    made = top.with_name(f"{top.name}-{slug}")
+    if not (made / ".git").exists():
+        branch = f"koboshi/{slug}"
+        known = _git(cwd, "branch", "--list", branch).strip()
+        _git(cwd, "worktree", "add", "-q", *(() if known else ("-b", branch)), str(made),
+             *((branch,) if known else ()))  # fmt: skip
+    return made / os.path.relpath(os.path.realpath(cwd), os.path.realpath(top))
 
 
 def _known(cwd: Path, task: str) -> str:
