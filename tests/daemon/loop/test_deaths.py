@@ -64,14 +64,18 @@ def killed_until_done(theatre: Theatre, seed: int, most: int) -> int:
     draw, kills = Random(seed), 0
     words: tuple[str, ...] = ("M1.md", "--stop-file", str(theatre.folder / "stop"))
     while True:
-        with subprocess.Popen(
-            theatre.argv(*words), env=theatre.env, cwd=theatre.repo.top, stderr=subprocess.DEVNULL
-        ) as keeper:
+        with (
+            (theatre.folder / "said").open("w") as said_to,
+            subprocess.Popen(
+                theatre.argv(*words), env=theatre.env, cwd=theatre.repo.top, stderr=said_to
+            ) as keeper,
+        ):
             patience = draw.uniform(0.0, LIFE) if kills < most else 60
             with contextlib.suppress(subprocess.TimeoutExpired):
                 keeper.wait(patience)
             if keeper.poll() is not None:
-                assert keeper.returncode == 0
+                said = (theatre.folder / "said").read_text()
+                assert keeper.returncode == 0, said
                 return kills
             kills += 1
             if draw.random() < 0.3:  # the machine: everything at once
@@ -190,6 +194,28 @@ def test_an_agent_that_finished_meanwhile_is_verified(theatre: Theatre) -> None:
     assert ran.returncode == 0, ran.stderr
     assert [call["step"] for call in theatre.calls()] == ["1", "2", "3"]
     assert "PLN005 the run of step 1 has ended" in ran.stderr.splitlines()[0]
+
+
+def test_a_run_that_nobody_released_is_started_anew(
+    theatre: Theatre,
+) -> None:
+    """Its folder is there, its recorder was never told what to start."""
+    theatre.loop("M1.md", "--attempts", "1")
+    task = theatre.plan().current.task_id
+    [folder] = (theatre.state / "headless").glob(f"{task}-*")
+    for name in ("child.json", "status.json", "stdout", "stderr"):
+        (folder / name).unlink()
+    record = theatre.state / "tasks" / task
+    (record / "report.json").unlink()
+    firing = json.loads((record / "firing.json").read_text())
+    (record / "firing.json").write_text(json.dumps({**firing, "created": time.time() - 11}))
+    theatre.edit("STATUS: DONE", "STATUS: RUNNING")
+    theatre.edit("3: [DONE] write c.txt → c.txt", "3: [RUNNING] write c.txt → c.txt")
+    theatre.play({"3": [{"write": {"c.txt": "again\n"}}]})
+    ran = theatre.loop("resume")
+
+    assert "PLN003 run" in ran.stderr.splitlines()[0]
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_an_agent_that_was_killed_is_fired_again(theatre: Theatre) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,9 @@ from koboshi.store.planfile import PlanFile
 from koboshi.store.progress import Baseline, Progress, Start
 from koboshi.store.snapshots import prune
 
+#: Seconds after which a run without a process never gets one: whoever was to release its recorder
+#: died before that. From the release to the process it takes a recorder some milliseconds.
+UNBORN = 10.0
 #: What lets each CLI change files of its project without asking; whoever wants less says so.
 MAY_EDIT = {
     "claude": ("--permission-mode", "acceptEdits"),
@@ -116,10 +120,14 @@ class Ground:
         task = plan.current.task_id
         try:
             firing = Firings(self.state).firing(task)
-            if not await self._host.find(task):
+            places = await self._host.find(task)
+            if not places:
                 return TaskSeen(task=task, state="absent")  # we alone could start it
             report = await check(self.state, task)
         except UnknownTask:
+            return TaskSeen(task=task, state="absent")
+        late = time.time() - firing.created > UNBORN
+        if report.state == "running" and places[0].pid is None and late:
             return TaskSeen(task=task, state="absent")
         return TaskSeen(
             task=task,
