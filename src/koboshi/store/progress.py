@@ -80,9 +80,18 @@ class Progress:
         known = self._read("options.json", Start)
         return known if isinstance(known, Start) else None
 
-    def keep_start(self, start: Start) -> None:
-        """Write down how it is started."""
+    def keep_start(self, start: Start, environment: dict[str, str]) -> None:
+        """Write down how it is started, and in which environment: for the owner's eyes only."""
         self._write("options.json", start)
+        write_whole(self.folder / "environment.json", msgspec.json.encode(environment))
+
+    def environment(self) -> dict[str, str] | None:
+        """That in which it was started: whoever goes on after a reboot has another."""
+        try:
+            content = (self.folder / "environment.json").read_bytes()
+            return msgspec.json.decode(content, type=dict[str, str])
+        except (OSError, msgspec.MsgspecError):
+            return None
 
     def write_schema(self, text: str) -> Path:
         """The shape of a planner's answer as a file: some CLIs take no other."""

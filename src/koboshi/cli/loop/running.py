@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -21,10 +22,11 @@ def work(start: Start) -> None:
     from koboshi.errors import KoboshiError
     from koboshi.plans import PlanStatus
     from koboshi.store.paths import state_dir
+    from koboshi.store.roster import printable
 
     line = _Line()
     keeper = Keeper(state_dir(), start, tell=line.tell)
-    keeper.progress.keep_start(start)
+    keeper.progress.keep_start(start, printable(dict(os.environ)))
     keeper.progress.stop_file.unlink(missing_ok=True)
     if why := keeper.halted():
         raise KoboshiError(f"nothing is begun while {why}", hint="remove it first")

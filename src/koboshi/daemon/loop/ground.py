@@ -159,6 +159,7 @@ class Ground:
             program=(errand.agent, *options),
             timeout=errand.timeout,
             task=errand.task,
+            environment=self.progress.environment(),
             compared=False,  # by what the step began with, over all its attempts
         )
         await fire(self.state, charge)
