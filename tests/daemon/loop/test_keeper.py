@@ -165,3 +165,17 @@ def test_a_step_may_expect_no_change(theatre: Theatre) -> None:
     assert ran.returncode == 0, ran.stderr
     assert "No change was expected, and there is: a.txt." in theatre.calls()[1]["told"]
     assert theatre.plan().results[1].commit == ""
+
+
+def test_keys_and_long_speeches_stay_out_of_the_file(theatre: Theatre) -> None:
+    """What an agent said goes where people and repositories see it."""
+    said = {"result": "done with sk-ant-REDACTED " + "x" * 9000}
+    theatre.play({"1": [{"write": {"a.txt": "alpha\n"}, "says": said}]})
+
+    ran = theatre.loop("M1.md")
+
+    assert ran.returncode == 0, ran.stderr
+    summary = theatre.plan().results[1].summary
+    assert summary.startswith("done with ")
+    assert "0123456789" not in theatre.path.read_text()
+    assert len(summary) < 2100

@@ -18,6 +18,8 @@ def work(start: Start) -> None:
     """Until DONE; FAILED and WAITING are said, with what can be done, and end with 1."""
     import asyncio
 
+    from koboshi.cli.printing import complain
+    from koboshi.daemon.lock import agent_lock
     from koboshi.daemon.loop.keeper import Keeper
     from koboshi.errors import KoboshiError
     from koboshi.plans import PlanStatus
@@ -26,11 +28,17 @@ def work(start: Start) -> None:
 
     line = _Line()
     keeper = Keeper(state_dir(), start, tell=line.tell)
-    keeper.progress.keep_start(start, printable(dict(os.environ)))
-    keeper.progress.stop_file.unlink(missing_ok=True)
+    with agent_lock(keeper.progress.lock):  # or an error that names who works on it
+        keeper.progress.keep_start(start, printable(dict(os.environ)))
+        keeper.progress.stop_file.unlink(missing_ok=True)
     if why := keeper.halted():
         raise KoboshiError(f"nothing is begun while {why}", hint="remove it first")
-    plan = asyncio.run(keeper.run())
+    try:
+        plan = asyncio.run(keeper.run())
+    except KeyboardInterrupt:
+        line.end()
+        complain("left alone; its agent works on", "'koboshi loop resume' or 'koboshi loop stop'")
+        raise
     line.end()
     if plan.status is not PlanStatus.DONE:
         raise KoboshiError(_why(plan), hint=plan.next_action)

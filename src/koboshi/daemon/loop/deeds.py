@@ -43,11 +43,15 @@ from koboshi.plans.course import (
     VerifyStep,
 )
 from koboshi.plans.instructions import instruction
+from koboshi.plans.lines import one_line
 from koboshi.plans.planning import planner_told, steps_of
 from koboshi.store.firings import new_task
 from koboshi.store.progress import Start
 
 from .ground import Errand, Outside
+
+#: Characters of an instruction that the file shows; `koboshi check` knows all of it.
+SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +106,9 @@ class Deeds:
 
     async def _fired(self, plan: Plan, ours: Plan, errand: Errand) -> tuple[Fact, ...]:
         """Written down first, started then, and its pid written when it has one."""
-        current = Current(task_id=errand.task, spawned=_stamp(), command=errand.told)
+        said = one_line(errand.told)
+        short = said if len(said) <= SHOWN else said[:SHOWN] + "…"
+        current = Current(task_id=errand.task, spawned=_stamp(), command=short)
         plan = self.outside.save(plan, set_current(ours, current))
         if plan.status is not PlanStatus.RUNNING or plan.current.task_id != errand.task:
             return (PlanRead(plan=plan),)  # a person was quicker

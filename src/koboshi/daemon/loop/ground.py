@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -23,11 +24,14 @@ from koboshi.plans.planning import json_in, schema
 from koboshi.store.firings import Firings, Report
 from koboshi.store.planfile import PlanFile
 from koboshi.store.progress import Baseline, Progress, Start
+from koboshi.store.redaction import redact, secret_values
 from koboshi.store.snapshots import prune
 
 #: Seconds after which a run without a process never gets one: whoever was to release its recorder
 #: died before that. From the release to the process it takes a recorder some milliseconds.
 UNBORN = 10.0
+#: Characters of what an agent or a command said that go into the file.
+LONGEST = 2000
 #: What lets each CLI change files of its project without asking; whoever wants less says so.
 MAY_EDIT = {
     "claude": ("--permission-mode", "acceptEdits"),
@@ -183,12 +187,21 @@ class Ground:
                 await self._host.stop(place.id)
 
     async def report(self, task: str) -> Report:
-        """What came of a run."""
-        return await check(self.state, task)
+        """What came of a run; what it said goes into a file that people share."""
+        report = await check(self.state, task)
+        return replace(report, summary=self._masked(report.summary), why=self._masked(report.why))
 
     async def judge(self, step: Step, report: Report) -> Judgement:
         """What an attempt did, held against what its step asked for."""
-        return await verify(self.site, step, report, await self._baseline(step), self.halted)
+        base = await self._baseline(step)
+        judgement = await verify(self.site, step, report, base, self.halted)
+        return replace(judgement, evidence=self._masked(judgement.evidence))
+
+    def _masked(self, text: str) -> str:
+        """Without keys, and no longer than somebody reads."""
+        known = secret_values(self.progress.environment() or os.environ)
+        shown = redact(text[: 2 * LONGEST], secrets=known)
+        return shown if len(shown) <= LONGEST else shown[:LONGEST] + "…"
 
     async def answer(self, task: str) -> object:
         """What a planner answered."""
