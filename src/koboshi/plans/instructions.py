@@ -43,6 +43,22 @@ def step_told(told: str) -> str:
     return told.partition(YOURS)[2].partition(AND_BOUNDS)[0] if AND_BOUNDS in told else ""
 
 
+def report_of(plan: Plan) -> str:
+    """What came of a plan, as Markdown."""
+    rows = [
+        f"# {' '.join(plan.goal.split())}",
+        "",
+        f"{plan.status.value}, {len(plan.steps)} steps.",
+    ]
+    for step in plan.steps:
+        result = plan.results.get(step.number)
+        rows += ["", f"## {step.number}. {' '.join(step.text.split())}", "", step.state.value]
+        if result is not None:
+            facts = {"commit": result.commit, "attempts": result.attempts, "said": result.summary}
+            rows += [f"- {name}: {fact}" for name, fact in facts.items() if fact]
+    return "\n".join(rows) + "\n"
+
+
 def _line(plan: Plan, step: Step) -> str:
     result = plan.results.get(step.number)
     said = f": {result.summary}" if result and result.summary else ""

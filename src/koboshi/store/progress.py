@@ -44,6 +44,8 @@ class Start:
     options: tuple[str, ...] = ()  #: words for the agent's command line
     stop_file: str = ""  #: empty: the one of all plans
     max_steps: int = 10  #: that a planner may make
+    push: bool = False  #: whether a finished plan is pushed
+    report: str = ""  #: a file that tells what came of it
     review: bool = False  #: whether a person reads what a planner made before it is done
 
 

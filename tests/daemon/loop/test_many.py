@@ -67,3 +67,24 @@ def test_what_was_decided_is_told(theatre: Theatre) -> None:
     codes = [row["code"] for row in rows if row["k"] == "decided"]
     assert codes == ["PLN008", "PLN005", "PLN006"] * 3 + ["PLN009"]
     assert "PLN005   the run of step 1 has ended" in said
+
+
+@pytest.mark.parametrize("remote", [True, False])
+def test_a_finished_plan_is_reported_and_pushed(theatre: Theatre, *, remote: bool) -> None:
+    """Only where it was asked for; a push that is refused is told."""
+    if remote:
+        theatre.repo.git("init", "-q", "--bare", str(theatre.folder / "origin"))
+        theatre.repo.git("remote", "add", "origin", str(theatre.folder / "origin"))
+    ran = theatre.loop("M1.md", "--push", "--report", str(theatre.folder / "report.md"))
+
+    assert ran.returncode == 0, ran.stderr
+    report = (theatre.folder / "report.md").read_text(encoding="utf-8")
+    assert report.startswith("# 三つのファイルを作る\n\nDONE, 3 steps.\n")
+    assert "## 2. write b.txt → b.txt\n\nDONE\n- commit: " in report
+    last = theatre.plan().last_action
+    if remote:
+        assert last.endswith("; pushed")
+        pushed = theatre.repo.git("--git-dir", str(theatre.folder / "origin"), "log", "main")
+        assert pushed.count(b"commit ") == 4
+    else:
+        assert "not pushed: git push refused" in last

@@ -49,6 +49,8 @@ _NAME = 4096
 @click.option("--time-budget", metavar="TIME", help="How long in all.")
 @click.option("--worktree", is_flag=True, help="In a git worktree and branch of its own.")
 @click.option("--no-commit", is_flag=True, help="Leave verified work uncommitted.")
+@click.option("--push", is_flag=True, help="git push when every step is done.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write what came of it there.")
 @click.option("--stop-file", type=click.Path(path_type=Path), help="Else /tmp/koboshi-stop.")
 def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) -> None:  # noqa: ANN401
     """Have a plan made for GOAL, or take the plan FILE, and work through it, step by step.
@@ -76,6 +78,8 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
         options=given["options"],
         max_steps=given["max_steps"],
         review=given["review"],
+        push=given["push"],
+        report=str(given["report"].expanduser().absolute()) if given["report"] else "",
         stop_file=str(stop_file.expanduser().absolute()) if stop_file else "",
     )
     go_on(path)

@@ -188,7 +188,9 @@ class Deeds:
 
     def _finish(self, plan: Plan) -> tuple[Fact, ...]:
         ours = set_status(plan, PlanStatus.DONE)
-        ours = set_actions(ours, last="every step is done", following="nothing")
+        said = self.outside.publish(ours)
+        last = f"every step is done; {said}" if said else "every step is done"
+        ours = set_actions(ours, last=last, following="nothing")
         plan = self.outside.save(plan, ours)
         self.outside.tidy()
         return (PlanRead(plan=plan),)

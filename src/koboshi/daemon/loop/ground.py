@@ -14,17 +14,18 @@ from koboshi.adapters.headless import structured_output
 from koboshi.errors import HostError, KoboshiError, UnknownTask
 from koboshi.hosts.headless import HeadlessHost
 from koboshi.performers.loop.checking import check
-from koboshi.performers.loop.committing import commit
+from koboshi.performers.loop.committing import commit, push
 from koboshi.performers.loop.firing import Charge, fire
 from koboshi.performers.loop.verifying import Judgement, Site, baseline, verify
 from koboshi.plans import Plan, Step
 from koboshi.plans.course import TaskSeen
-from koboshi.plans.instructions import step_told
+from koboshi.plans.instructions import report_of, step_told
 from koboshi.plans.planning import json_in, schema
 from koboshi.store.firings import Firings, Report
 from koboshi.store.planfile import PlanFile
 from koboshi.store.progress import Baseline, Progress, Start
 from koboshi.store.redaction import redact, secret_values
+from koboshi.store.shelves import write_whole
 from koboshi.store.snapshots import prune
 
 #: Seconds after which a run without a process never gets one: whoever was to release its recorder
@@ -89,6 +90,10 @@ class Outside(Protocol):
 
     def commit(self, paths: tuple[str, ...], message: str, task: str) -> str:
         """Commit these files, once for that task; the hash."""
+        ...
+
+    def publish(self, plan: Plan) -> str:
+        """Report and push what is done, where that was asked for; what came of it."""
         ...
 
     def tidy(self) -> None:
@@ -213,6 +218,20 @@ class Ground:
     def commit(self, paths: tuple[str, ...], message: str, task: str) -> str:
         """Commit these files, once for that task; the hash."""
         return commit(self.site.cwd, paths, message, task)
+
+    def publish(self, plan: Plan) -> str:
+        """Write the report, then push; a push that is refused is told, and all is done the same."""
+        said = []
+        if self.start.report:
+            write_whole(Path(self.start.report), report_of(plan).encode("utf-8", "replace"))
+            said.append(f"reported in {self.start.report}")
+        if self.start.push:
+            try:
+                push(self.site.cwd)
+                said.append("pushed")
+            except KoboshiError as error:
+                said.append(f"not pushed: {self._masked(str(error))}")
+        return "; ".join(said)
 
     def tidy(self) -> None:
         """Remove the snapshots of the steps."""

@@ -35,6 +35,16 @@ def commit(cwd: Path, paths: tuple[str, ...], message: str, task: str) -> str:
     return _git(cwd, "rev-parse", "--short", "HEAD").strip()
 
 
+def push(cwd: Path) -> None:
+    """Push the current branch to where it goes; a new one to `origin`."""
+    branch = _git(cwd, "symbolic-ref", "--short", "HEAD").strip()
+    try:
+        _git(cwd, "rev-parse", "--abbrev-ref", "@{upstream}")
+        _git(cwd, "push", "-q")
+    except GitError:
+        _git(cwd, "push", "-q", "--set-upstream", "origin", branch)
+
+
 def worktree(cwd: Path, name: str) -> Path:
     """A worktree beside the repository, on a branch of its own; the one that is there goes on."""
     top = Path(_git(cwd, "rev-parse", "--show-toplevel").strip())
