@@ -25,9 +25,13 @@ LIFE = 2.0
 
 
 @pytest.fixture
-def theatre(tmp_path: Path) -> Theatre:
-    """A project with a plan of three steps."""
-    return Theatre(tmp_path)
+def theatre(tmp_path: Path) -> Iterator[Theatre]:
+    """A project with a plan of three steps; whoever is left when a test fails is ended."""
+    made = Theatre(tmp_path)
+    yield made
+    for left in everything(made):
+        with contextlib.suppress(psutil.Error):
+            left.kill()
 
 
 @contextlib.contextmanager
