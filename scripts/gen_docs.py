@@ -31,7 +31,7 @@ from koboshi.core.readings import Status
 from koboshi.core.rules import Rule
 from koboshi.core.settings import Settings
 from koboshi.core.status import TRANSITIONS
-from koboshi.rules.catalogue import BUILTIN
+from koboshi.rules.catalogue import ALL
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 #: Only generated pages live here; a page of a rule that is gone is stale.
@@ -196,7 +196,7 @@ a command per line, or is a JSON list; `KOBOSHI_ON_ERROR` is `429=retry,5xx=skip
 
 def pages() -> dict[str, str]:
     """Every generated page: path below docs/ → text."""
-    rules = sorted(BUILTIN, key=lambda rule: rule.code)
+    rules = sorted(ALL, key=lambda rule: rule.code)
     made = {f"{OWNED}/{rule.code}.md": _rule(rule) for rule in rules}
     made[f"{OWNED}/index.md"] = _index(rules)
     made["reference/cli.md"] = _command_line()

@@ -9,6 +9,7 @@ import pytest
 from koboshi.core.rules import Rule
 from koboshi.errors import UnknownRule
 from koboshi.rules import BUILTIN, find
+from koboshi.rules.catalogue import ALL
 
 #: What a name must not say: a name is the thing found, never the cure.
 CURES = {
@@ -19,7 +20,7 @@ CURES = {
 NOUNS = {"restart-budget-spent", "nudge-without-effect", "refresh-stuck", "start-held-up"}
 
 
-@pytest.mark.parametrize("rule", BUILTIN, ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.code)
 def test_a_rule_has_a_page(rule: Rule) -> None:
     """A first line, then Why, Example and Safety, each with something under it."""
     first, *rest = rule.page.split("\n\n## ")
@@ -31,7 +32,7 @@ def test_a_rule_has_a_page(rule: Rule) -> None:
     assert re.match(r"(Safe|Unsafe|Manual)\. ", rest[2].split("\n", 1)[1])
 
 
-@pytest.mark.parametrize("rule", BUILTIN, ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.code)
 def test_a_name_is_the_thing_found(rule: Rule) -> None:
     """It reads after "allow", and no verb in it is a cure."""
     words = set(rule.name.split("-"))
@@ -43,8 +44,8 @@ def test_a_name_is_the_thing_found(rule: Rule) -> None:
 
 def test_codes_and_names_are_used_once() -> None:
     """Codes are never reused."""
-    assert len({rule.code for rule in BUILTIN}) == len(BUILTIN)
-    assert len({rule.name for rule in BUILTIN}) == len(BUILTIN)
+    assert len({rule.code for rule in ALL}) == len(ALL)
+    assert len({rule.name for rule in ALL}) == len(ALL)
 
 
 def test_a_rule_is_found_by_its_code_and_by_its_name() -> None:

@@ -84,6 +84,14 @@ def result(text: str, agent: str, *, structured: bool = False, errors: str = "")
     return judged
 
 
+def structured_output(text: str, agent: str) -> object:
+    """What a run answered to a schema; None where it did not, or the CLI has no word for it."""
+    if agent != "claude":
+        return None
+    ends = [thing for thing in things(text) if "structured_output" in thing]
+    return ends[-1]["structured_output"] if ends else None
+
+
 def things(text: str) -> Iterator[Thing]:
     """All JSON objects that begin at the start of a line; noise and a torn end are passed over."""
     decoder, start = json.JSONDecoder(), 0

@@ -58,13 +58,14 @@ def fire(
         agent=agent,
         cwd=(cwd or Path.cwd()).expanduser().absolute(),
         program=(agent, *options),
-        timeout=_seconds(timeout),
+        timeout=seconds_of("--timeout", timeout),
     )
     fired = asyncio.run(start(state_dir(), charge))
     say(to_json({"task": fired.task, "diff": bool(fired.before)}) if as_json else fired.task)
 
 
-def _seconds(text: str | None) -> float | None:
+def seconds_of(option: str, text: str | None) -> float | None:
+    """The time that an option says; None where it is not given."""
     from koboshi.config.durations import seconds
     from koboshi.errors import InputError
 
@@ -72,5 +73,5 @@ def _seconds(text: str | None) -> float | None:
         return None
     found = seconds(text)
     if not found:
-        raise InputError(f"--timeout: expected a time such as 90s, 45m or 1h, not {text!r}")
+        raise InputError(f"{option}: expected a time such as 90s, 45m or 1h, not {text!r}")
     return found

@@ -14,6 +14,8 @@ from koboshi import __version__
 
 from .printing import complain
 
+#: Columns of the names in the list of commands; a longer one has a row of its own.
+_COLUMN = 9
 #: A word on the command line that cannot be used.
 USAGE = 2
 
@@ -51,6 +53,7 @@ VERBS: dict[str, Verb] = {
         "history": "List the runs of an agent: session, beginning, end, and why.",
         "import": "Turn the configuration of a codexHaltMonitor into a koboshi.toml.",
         "init": "Set up a project for koboshi, or undo that.",
+        "install-service": "Bring the daemon and the plans back after a reboot.",
         "inspect": "Say what a screen shows.",
         "lint": "Run the rules over a log or a journal.",
         "loop": "Work through a plan, step by step; show one.",
@@ -79,6 +82,12 @@ VERBS: dict[str, Verb] = {
         "why": "Tell why something was done, or was not.",
     }.items()
 }
+#: A command whose name is no name of a module.
+VERBS["install-service"] = Verb(
+    module="koboshi.cli.service",
+    attribute="install_service",
+    help=VERBS["install-service"].help,
+)
 
 _EPILOG = """\b
 Examples:
@@ -112,7 +121,8 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in `--help`, without importing what is listed."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, VERBS[name].help) for name in self.list_commands(ctx)])
+            rows = [(name, VERBS[name].help) for name in self.list_commands(ctx)]
+            formatter.write_dl(rows, col_max=_COLUMN)
 
 
 @click.group(cls=LazyGroup, epilog=_EPILOG)

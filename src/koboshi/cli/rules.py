@@ -27,7 +27,7 @@ Exit codes: 0 fine · 2 no such rule
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, or one object.")
 def rules(*, code: str | None, as_json: bool) -> None:
     """List the rules, or show the page of the rule CODE (its code or its name)."""
-    from koboshi.rules.catalogue import BUILTIN, find
+    from koboshi.rules.catalogue import ALL, find
 
     from .printing import COLUMNS, columns, say, to_json
 
@@ -36,7 +36,7 @@ def rules(*, code: str | None, as_json: bool) -> None:
         found = find(code)
         say(to_json(rule_facts(found)) if as_json else "\n".join(_page(found, room)))
         return
-    listed = sorted(BUILTIN, key=lambda rule: rule.code)
+    listed = sorted(ALL, key=lambda rule: rule.code)
     if as_json:
         say(to_json([rule_facts(rule) for rule in listed]))
         return

@@ -146,7 +146,10 @@ class HeadlessHost:
         """All that it printed to `stdout` or `stderr`."""
         task, _ = self._task(task_id)
         path = task.folder.path / ("stderr" if name == "stderr" else "stdout")
-        return await asyncio.to_thread(path.read_text, encoding="utf-8", errors="replace")
+        try:
+            return await asyncio.to_thread(path.read_text, encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return ""  # whoever was to start it died before that
 
     async def stop(self, task_id: str) -> Finished:
         """End the run and everything it started: SIGTERM, and after a few seconds SIGKILL."""

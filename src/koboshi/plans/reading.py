@@ -145,6 +145,7 @@ class _Reader:
             summary=said.get("SUMMARY", ""),
             verified=verified,
             evidence=said.get("EVIDENCE", ""),
+            answer=said.get("ANSWER", ""),
             attempts=self._integer(at["ATTEMPTS"], "ATTEMPTS") if "ATTEMPTS" in at else None,
         )
 

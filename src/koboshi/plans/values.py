@@ -39,7 +39,7 @@ class Step:
     touch: tuple[str, ...] = ()  #: globs of what it may change; empty: anything
     timeout: float | None = None  #: seconds
     agent: str = ""
-    retries: int | None = None  #: attempts after the first
+    retries: int | None = None  #: attempts in all; None: as configured
 
     @property
     def product(self) -> str:
@@ -67,6 +67,7 @@ class StepResult:
     verified: bool | None = None
     evidence: str = ""
     attempts: int | None = None
+    answer: str = ""  #: what a person said when they were asked about it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

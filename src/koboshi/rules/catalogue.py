@@ -14,6 +14,7 @@ from . import (
     limits,
     livelock,
     messages,
+    plans,
     probes,
     prompts,
     refresh,
@@ -92,10 +93,13 @@ BUILTIN: tuple[Rule, ...] = (
     texts.turn_broken_off,
 )
 
+#: Those that look at an agent, and those that look at a plan.
+ALL: tuple[Rule, ...] = (*BUILTIN, *plans.PLANS)
+
 
 def find(code: str) -> Rule:
     """The rule of that code or name."""
-    for rule in BUILTIN:
+    for rule in ALL:
         if code.upper() == rule.code or code.lower() == rule.name:
             return rule
     raise UnknownRule(

@@ -130,12 +130,22 @@ class PlanFile:
             )
         return content
 
+    def owns(self, path: Path) -> bool:
+        """Whether that is the file, or what a writer that was killed left beside it."""
+        if path.parent != self.path.parent:
+            return False
+        left = rf"\.{re.escape(self.path.name)}\.[0-9a-f]{{8}}"
+        return path.name == self.path.name or re.fullmatch(left, path.name) is not None
+
+    def sweep(self) -> None:
+        """Remove what writers that were killed left beside it."""
+        with self._locked():
+            self._sweep()
+
     def _sweep(self) -> None:
-        """Remove what writers that were killed left beside it; nobody else writes now."""
-        left = re.compile(rf"\.{re.escape(self.path.name)}\.[0-9a-f]{{8}}")
         for each in self.path.parent.iterdir():
-            if left.fullmatch(each.name):
-                each.unlink(missing_ok=True)
+            if each != self.path and self.owns(each):
+                each.unlink(missing_ok=True)  # nobody else writes now
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:

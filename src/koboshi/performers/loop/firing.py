@@ -40,13 +40,16 @@ class Charge:
     timeout: float | None = None
     task: str = ""  #: an id that was given out before
     environment: Mapping[str, str] | None = None  #: of who asks; None: our own
+    compared: bool = True  #: whether it shall be told what it changed
 
 
 async def fire(state: Path, charge: Charge) -> Firing:
     """Start it; raises, with nothing started, where it cannot be."""
     program = _check(charge)
     task = charge.task or new_task()
-    before, why_none = await asyncio.to_thread(_before, charge.cwd, task)
+    before, why_none = "", "nobody asked for it"
+    if charge.compared:
+        before, why_none = await asyncio.to_thread(_before, charge.cwd, task)
     firing = Firing(
         task=task,
         agent=charge.agent,

@@ -1,0 +1,141 @@
+"""`koboshi loop resume [FILE]`, `answer`, `stop`, `logs`: a plan that was begun before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .show import DEFAULT
+
+if TYPE_CHECKING:
+    from koboshi.store.planfile import PlanFile
+    from koboshi.store.progress import Start
+
+_EPILOG = """\b
+Examples:
+  koboshi loop resume
+  koboshi loop answer "use the old API" plans/M1.md
+
+\b
+Exit codes: 0 every step is done · 1 it waits for a person, or failed
+2 no such plan, or it is damaged · 4 git, an agent or the disk refused
+"""
+_FILE = click.Path(path_type=Path)
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("file", type=_FILE, default=DEFAULT)
+@click.option("--all", "every", is_flag=True, help="Every plan that is RUNNING and left alone.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=4, show_default=True, help="At a time.")
+def resume(*, file: Path, every: bool, jobs: int) -> None:
+    """Go on with the plan FILE where it was, whoever died; M1.md unless another is named."""
+    from .many import resume_all
+    from .running import work
+
+    if every:
+        resume_all(jobs)
+        return
+    path = file.expanduser().absolute()
+    go_on(path)
+    work(_started(path))
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("text")
+@click.argument("file", type=_FILE, default=DEFAULT)
+def answer(*, text: str, file: Path) -> None:
+    """Answer what the plan asked, and go on; the step has all its attempts again."""
+    from koboshi.daemon.loop.keeper import answered
+    from koboshi.errors import InputError
+
+    from .running import work
+
+    path = file.expanduser().absolute()
+    if not text.strip():
+        raise InputError("expected an answer, and it is empty")
+    found = _file(path)
+    plan = found.sound()
+    found.save(plan, answered(plan, text))
+    work(_started(path))
+
+
+@click.command()
+@click.argument("file", type=_FILE, default=DEFAULT)
+def stop(*, file: Path) -> None:
+    """Stop the plan FILE at once, its agent included; 'koboshi loop resume' goes on."""
+    from koboshi.store.paths import state_dir
+    from koboshi.store.progress import Progress
+    from koboshi.store.shelves import make_private
+
+    path = file.expanduser().absolute()
+    _file(path).read()
+    progress = Progress(state_dir(), path)
+    make_private(progress.folder)
+    progress.stop_file.touch()
+
+
+@click.command()
+@click.argument("file", type=_FILE, default=DEFAULT)
+def edit(*, file: Path) -> None:
+    """Open the plan FILE in your editor, and say what is wrong with it afterwards."""
+    path = file.expanduser().absolute()
+    _file(path).read()  # or an error that says why not
+    click.edit(filename=str(path))
+    _file(path).sound()
+
+
+@click.command()
+@click.argument("file", type=_FILE, default=DEFAULT)
+@click.option("--json", "as_json", is_flag=True, help="Print an object per line.")
+def logs(*, file: Path, as_json: bool) -> None:
+    """Print what was decided about the plan FILE, and why, oldest first."""
+    from koboshi.cli.printing import clock, day, plain, say, to_json
+    from koboshi.store.paths import state_dir
+    from koboshi.store.progress import Progress
+
+    for record in Progress(state_dir(), file.expanduser().absolute()).notes():
+        if as_json:
+            say(to_json(record))
+            continue
+        utc = float(record.get("utc", 0.0))
+        said = record.get("message") or record.get("key") or record.get("why") or ""
+        code = record.get("code", record.get("k", ""))
+        say(plain(f"{day(utc)} {clock(utc)} {code:<8} {said} {record.get('status', '')}".rstrip()))
+
+
+def go_on(path: Path) -> None:
+    """Set the plan RUNNING, if that is a person's to say here; else say what is the matter."""
+    from koboshi.daemon.loop.keeper import resumed
+    from koboshi.errors import InputError, KoboshiError
+    from koboshi.plans import PlanStatus
+
+    found = _file(path)
+    plan = found.sound()
+    if plan.status is PlanStatus.DONE:
+        raise KoboshiError(f"{path.name} is DONE already", hint=plan.last_action)
+    if plan.status is PlanStatus.FAILED:
+        hint = plan.next_action or "'koboshi loop answer' goes on"
+        raise KoboshiError(f"{path.name} is FAILED: {plan.last_action}", hint=hint)
+    if not plan.goal:
+        message = f"{path.name} has nothing to do: expected a GOAL"
+        raise InputError(message, hint="'koboshi loop show' tells what it says")
+    if plan.status is not PlanStatus.RUNNING:
+        found.save(plan, resumed(plan))
+
+
+def _file(path: Path) -> PlanFile:
+    from koboshi.store.paths import plans_dir, state_dir
+    from koboshi.store.planfile import PlanFile
+
+    return PlanFile(path, plans_dir(state_dir()))
+
+
+def _started(path: Path) -> Start:
+    """As it was started before; a plan that never was is started as usual."""
+    from koboshi.store.paths import state_dir
+    from koboshi.store.progress import Progress, Start
+
+    known = Progress(state_dir(), path).start()
+    return known or Start(path=str(path), cwd=str(path.parent))

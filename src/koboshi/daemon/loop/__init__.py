@@ -1,0 +1,1 @@
+"""The autonomous loop: one plan, one keeper."""

@@ -1,0 +1,269 @@
+"""The course of a plan: facts → view. What the rules of the loop (PLN) look at, and no more.
+
+The plan file is the memory: each move of the loop writes it before and after, so that whoever
+starts anew reads the file, looks at the run it names, and knows as much as the one that died.
+`fold` adds what was seen to that; nothing here decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, assert_never
+
+from .values import Plan, Step, StepState
+
+if TYPE_CHECKING:
+    from koboshi.core.events import Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """By what a plan is worked through."""
+
+    attempts: int = 3  #: of one step, before it is given up
+    timeout: float = 3600.0  #: seconds of one attempt
+    agent: str = "claude"  #: who works on a step that names nobody
+    commit: bool = True  #: whether a verified step is committed
+    seconds: float = 0.0  #: of the whole plan; 0: no limit
+    cost: float = 0.0  #: US dollars of the whole plan; 0: no limit
+    limit_wait: float = 900.0  #: seconds until a usage limit is tried again
+
+
+# -- facts -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRead:
+    """The file was read, or written by us."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSeen:
+    """How the run that the file names is doing."""
+
+    task: str
+    state: str  #: `absent`, `running`, `finished` or `failed`
+    error: str = ""
+    why: str = ""
+    cost: float = 0.0
+    told: str = ""  #: the words of the step that it was told to do
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepJudged:
+    """What an attempt did was held against what was asked for."""
+
+    task: str
+    verified: bool
+    evidence: str
+    changed: tuple[str, ...] = ()  #: files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopSeen:
+    """A person, or the file that stands for one, said stop."""
+
+    why: str
+
+
+Fact = PlanRead | TaskSeen | StepJudged | StopSeen
+
+
+# -- view ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """All that is known of one plan at work."""
+
+    plan: Plan
+    terms: Terms = Terms()
+    task: TaskSeen | None = None
+    judged: StepJudged | None = None
+    stopped: str = ""
+    begun: float = 0.0  #: when this supervisor began, monotonic
+    limited_since: float | None = None
+    costs: dict[str, float] = field(default_factory=dict)  #: by task
+
+    @property
+    def running(self) -> Step | None:
+        """The step at work."""
+        found = (step for step in self.plan.steps if step.state is StepState.RUNNING)
+        return next(found, None)
+
+    @property
+    def next(self) -> Step | None:
+        """The first step that is not settled."""
+        open_states = (StepState.PENDING, StepState.RUNNING, StepState.FAILED)
+        return next((step for step in self.plan.steps if step.state in open_states), None)
+
+    @property
+    def planning(self) -> bool:
+        """Whether there is a goal and nothing else yet."""
+        return not self.plan.steps and bool(self.plan.goal)
+
+    def tried(self, step: Step) -> int:
+        """How many attempts were made at it."""
+        result = self.plan.results.get(step.number)
+        return (result.attempts or 0) if result else 0
+
+    def allowed(self, step: Step) -> int:
+        """How many may be made."""
+        return max(1, self.terms.attempts if step.retries is None else step.retries)
+
+    @property
+    def spent(self) -> float:
+        """US dollars, as far as the CLIs told."""
+        return sum(self.costs.values())
+
+
+def fold(course: Course, fact: Fact, now: Moment) -> Course:
+    """What is known after that fact."""
+    match fact:
+        case PlanRead():
+            return _with_plan(course, fact.plan)
+        case TaskSeen():
+            if fact.task != course.plan.current.task_id:
+                return course  # of an attempt that is over
+            costs = {**course.costs, fact.task: fact.cost} if fact.cost else course.costs
+            limited = fact.state == "failed" and fact.error in LIMITS
+            since = (course.limited_since or now.at) if limited else None
+            return replace(course, task=fact, costs=costs, limited_since=since)
+        case StepJudged():
+            return replace(course, judged=fact)
+        case StopSeen():
+            return replace(course, stopped=fact.why)
+        case _:
+            assert_never(fact)
+
+
+def _with_plan(course: Course, plan: Plan) -> Course:
+    task, judged = course.task, course.judged
+    same = plan.current.task_id
+    return replace(
+        course,
+        plan=plan,
+        task=task if task is not None and task.task == same else None,
+        judged=judged if judged is not None and judged.task == same else None,
+        limited_since=course.limited_since if task is not None and task.task == same else None,
+    )
+
+
+#: Errors that pass by themselves when a usage limit resets.
+LIMITS = ("usage_limit", "quota")
+
+
+# -- moves -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartStep:
+    """Have an agent work on a step; `wrong` is what the attempt before did not do."""
+
+    step: int
+    attempt: int
+    wrong: str = ""
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return f"{self.step}.{self.attempt}.start"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyStep:
+    """Hold what a run did against what was asked for."""
+
+    step: int
+    task: str
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return f"{self.step}.{self.task}.verify"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitStep:
+    """Commit what a verified step changed, and go on to the next."""
+
+    step: int
+    task: str
+    changed: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return f"{self.step}.{self.task}.commit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GiveUp:
+    """FAILED: say what was tried, and ask a question that a person can answer in one line."""
+
+    step: int
+    question: str
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return f"{self.step}.give-up"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Halt:
+    """WAITING: end the agent, keep everything, and say what it waits for."""
+
+    why: str
+    again: str = "'koboshi loop resume' goes on"
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return "halt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish:
+    """DONE."""
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return "finish"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakePlan:
+    """Have a planner make steps of the goal."""
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return "plan"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakePlan:
+    """Write the steps that a planner made into the file."""
+
+    task: str
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return f"{self.task}.take"
+
+
+Move = StartStep | VerifyStep | CommitStep | GiveUp | Halt | Finish | MakePlan | TakePlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """What a rule of the loop found, and the move it calls for."""
+
+    message: str
+    move: Move
+    evidence: tuple[str, ...] = ()

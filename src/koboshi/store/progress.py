@@ -1,0 +1,169 @@
+"""What belongs to a plan at work and not into its file: where a step began, and what was decided.
+
+A folder per plan below `plans` in the state folder: `step_N.json` is the baseline of a step,
+`journal.jsonl` each decision and what came of it, `options.json` how it was started, `stop` an
+order to stop.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .shelves import make_private, write_whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """How things were before a step: only what is new counts against it."""
+
+    text: str  #: of the step; another one has another baseline
+    before: str  #: a snapshot's commit
+    failed: dict[str, tuple[str, ...]] = field(default_factory=dict)  #: command → what was wrong
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How a plan was started, for whoever goes on with it."""
+
+    path: str
+    cwd: str
+    agent: str = "claude"
+    attempts: int = 3
+    timeout: float = 3600.0
+    commit: bool = True
+    seconds: float = 0.0
+    cost: float = 0.0
+    options: tuple[str, ...] = ()  #: words for the agent's command line
+    stop_file: str = ""  #: empty: the one of all plans
+    max_steps: int = 10  #: that a planner may make
+    push: bool = False  #: whether a finished plan is pushed
+    report: str = ""  #: a file that tells what came of it
+    review: bool = False  #: whether a person reads what a planner made before it is done
+
+
+def started_plans(state: Path) -> list[Start]:
+    """All plans that were started, oldest first."""
+    found = []
+    for path in sorted((state / "plans").glob("*/options.json"), key=lambda p: p.stat().st_mtime):
+        try:
+            found.append(msgspec.json.decode(path.read_bytes(), type=Start))
+        except (OSError, msgspec.MsgspecError):
+            continue
+    return found
+
+
+class Progress:
+    """The folder of one plan."""
+
+    def __init__(self, state: Path, plan: Path) -> None:
+        name = hashlib.sha256(os.fsencode(os.path.realpath(plan))).hexdigest()[:12]
+        self.id = name
+        self.folder = state / "plans" / name
+
+    def baseline(self, step: int, text: str) -> Baseline | None:
+        """Where that step began, if it did."""
+        known = self._read(f"step_{step}.json", Baseline)
+        return known if isinstance(known, Baseline) and known.text == text else None
+
+    def keep_baseline(self, step: int, baseline: Baseline) -> None:
+        """Write it down before the step begins."""
+        self._write(f"step_{step}.json", baseline)
+
+    def start(self) -> Start | None:
+        """How it was started; None: it never was."""
+        known = self._read("options.json", Start)
+        return known if isinstance(known, Start) else None
+
+    def keep_start(self, start: Start, environment: dict[str, str]) -> None:
+        """Write down how it is started, and in which environment: for the owner's eyes only."""
+        self._write("options.json", start)
+        write_whole(self.folder / "environment.json", msgspec.json.encode(environment))
+
+    def environment(self) -> dict[str, str] | None:
+        """That in which it was started: whoever goes on after a reboot has another."""
+        try:
+            content = (self.folder / "environment.json").read_bytes()
+            return msgspec.json.decode(content, type=dict[str, str])
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    def write_schema(self, text: str) -> Path:
+        """The shape of a planner's answer as a file: some CLIs take no other."""
+        make_private(self.folder)
+        path = self.folder / "schema.json"
+        write_whole(path, text.encode())
+        return path
+
+    def note(self, record: dict[str, Any], *, sync: bool = True) -> None:
+        """One more line in the journal, durably."""
+        make_private(self.folder)
+        line = json.dumps(record, ensure_ascii=True).encode() + b"\n"
+        descriptor = os.open(self._journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(descriptor, line)
+            if sync:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def notes(self) -> list[dict[str, Any]]:
+        """The journal, oldest first; a torn line is left out."""
+        found = []
+        try:
+            rows = self._journal.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+        for row in rows:
+            try:
+                value = json.loads(row)
+            except ValueError:
+                continue
+            if isinstance(value, dict):
+                found.append(value)
+        return found
+
+    @property
+    def stop_file(self) -> Path:
+        """Where `koboshi loop stop` leaves its word."""
+        return self.folder / "stop"
+
+    @property
+    def lock(self) -> Path:
+        """Held by whoever works through the plan."""
+        return self.folder / "lock"
+
+    def kept(self) -> bool:
+        """Whether somebody works through the plan at this moment."""
+        try:
+            descriptor = os.open(self.lock, os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    @property
+    def _journal(self) -> Path:
+        return self.folder / "journal.jsonl"
+
+    def _read(self, name: str, kind: type) -> object:
+        try:
+            return msgspec.json.decode((self.folder / name).read_bytes(), type=kind)
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    def _write(self, name: str, value: Baseline | Start) -> None:
+        make_private(self.folder)
+        write_whole(self.folder / name, msgspec.json.encode(asdict(value)))
