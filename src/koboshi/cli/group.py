@@ -58,6 +58,7 @@ VERBS: dict[str, Verb] = {
         "reload": "Restart an agent and tell it why; agents call it themselves.",
         "release": "Look after an agent no more; it goes on.",
         "replay": "Decide a journal again and show what would differ.",
+        "report": "Tell what each agent did, and what needs you now.",
         "resume": "End a pause.",
         "rm": "Strike ended agents from the list.",
         "rules": "List the rules, or show the page of one.",
