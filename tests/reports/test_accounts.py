@@ -147,6 +147,20 @@ def test_a_mode_that_only_looks_is_told_what_would_have_been() -> None:
     assert would.what.startswith("IDL001 send ")
 
 
+def test_what_the_agent_said_by_its_tools_is_told() -> None:
+    """Its progress, and its questions with a person's answer."""
+    hours = Hours()
+    hours.start()
+    hours.tell(OrderGiven(order=Order.TELL, by="agent", text="3 of 7"))
+    hours.tell(OrderGiven(order=Order.ASK, by="agent", text="Which port?"))
+    hours.tell(OrderGiven(order=Order.REPLY, by="person", text="80"))
+
+    found = hours.account()
+    assert found.progress == (Mishap(at=UTC + 2, what="3 of 7"),)
+    [answered] = found.replies
+    assert (answered.question, answered.answer, answered.rule) == ("Which port?", "80", "a person")
+
+
 @pytest.mark.parametrize("order", [Order.STOP, None])
 def test_who_was_ended_needs_nobody(order: Order | None) -> None:
     """A crash does; a person's stop does not."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from .actions import Mode
 from .events import Order
-from .view import Message, Reloading, evolve
+from .view import Message, Refreshing, Reloading, Stage, evolve
 
 if TYPE_CHECKING:
     from .events import OrderGiven
@@ -33,8 +33,10 @@ def ordered(view: View, body: OrderGiven) -> View:
             return evolve(view, settings=evolve(view.settings, mode=mode))
         case Order.RELOAD:
             return _reload(view, body)
-        case Order.RELEASE:
-            return view
+        case Order.REFRESH:
+            return _refresh(view, body)
+        case Order.RELEASE | Order.ASK | Order.REPLY | Order.TELL:
+            return view  # for the record, and for whoever reads `history`
         case Order.PAUSE:
             return evolve(view, paused=True)
         case Order.RESUME:
@@ -65,6 +67,16 @@ def _answer(view: View, body: OrderGiven) -> View:
 
     held = tuple(map(ordered, view.held))
     return evolve(view, held=held, question=view.question and ordered(view.question))
+
+
+def _refresh(view: View, body: OrderGiven) -> View:
+    """The stages of a refresh begin; not while another restart is under way."""
+    run, nth = view.run, view.tally.refreshes + 1
+    if run.number == 0 or run.exit is not None or view.halted is not None or view.restarting:
+        return view
+    stage = Stage.EXITING if body.note else Stage.SAVING
+    refresh = Refreshing(nth=nth, why=body.text, stage=stage, note=body.note, session=run.session)
+    return evolve(view, refresh=refresh, tally=evolve(view.tally, refreshes=nth))
 
 
 def _reload(view: View, body: OrderGiven) -> View:

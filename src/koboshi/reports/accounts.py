@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from koboshi.core import actions as do
-from koboshi.core.events import ActionFinished, Ending, Moment, RunStarted
+from koboshi.core.events import ActionFinished, Ending, Moment, Order, OrderGiven, RunStarted
 from koboshi.core.gate import Word
 from koboshi.core.readings import Status
 from koboshi.core.view import evolve
@@ -75,6 +75,8 @@ class _Teller:
         self._errors: list[Mishap] = []
         self._limits: list[Mishap] = []
         self._calls: list[Mishap] = []
+        self._progress: list[Mishap] = []
+        self._wondered = ""  # what the agent asked a person through its tool
         self._context: list[Level] = []
 
     def take(self, record: wire.Record, world: World) -> None:
@@ -113,6 +115,7 @@ class _Teller:
             errors=tuple(self._errors),
             limits=tuple(self._limits),
             calls=tuple(self._calls),
+            progress=tuple(self._progress),
         )
 
     def _sessions(self) -> tuple[str, ...]:
@@ -151,6 +154,8 @@ class _Teller:
         self._refreshing(before, after, event)
         if isinstance(event.body, ActionFinished):
             self._finished(event.body, event)
+        elif isinstance(event.body, OrderGiven):
+            self._said(event.body, event)
         if not self._now(event):
             return
         utc = event.now.utc
@@ -184,6 +189,19 @@ class _Teller:
                 )
         elif isinstance(action, do.Escalate) and self._now(event):
             self._calls.append(Mishap(at=event.now.utc, what=action.text))
+
+    def _said(self, body: OrderGiven, event: Event) -> None:
+        """Through the agent's tools: how far it has come, what it asked, what a person said."""
+        if body.order is Order.ASK:
+            self._wondered = body.text
+        elif body.order is Order.TELL and self._now(event):
+            self._progress.append(Mishap(at=event.now.utc, what=body.text))
+        elif body.order is Order.REPLY and self._now(event):
+            asked = {"question": self._wondered, "subject": ""}
+            reply = Reply(
+                at=event.now.utc, answer=body.text, rule="a person", ending="done", **asked
+            )
+            self._replies.append(reply)
 
     def _question_gone(self, before: View, after: View, utc: float) -> None:
         """A question that went away while its run went on, and not by us, was answered there."""

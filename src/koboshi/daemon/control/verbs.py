@@ -32,7 +32,8 @@ from koboshi.store.roster import Entry
 from . import asking, report
 from .bringing import bundle, metrics, notice, notices, prompt
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
-from .following import brief, raise_failed_start, runs, seen_ended, trouble, watched
+from .errands import Errands
+from .following import brief, raise_failed_start, runs, said, seen_ended, trouble, watched
 from .requests import AnswerArgs, ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Verbs:
     def __init__(self, house: House, leave: Callable[[], None]) -> None:
         self._house = house
         self._leave = leave
+        self._errands = Errands(house, self._up)
         self._since = time.time()
 
     def table(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
@@ -85,6 +87,7 @@ class Verbs:
             "screen": self.screen,
             "questions": self.questions,
             "answer": self.answer,
+            **self._errands.table(),
             "leave": self.leave,
         }
 
@@ -130,7 +133,7 @@ class Verbs:
             await ward.taken_up(5.0)
         supervisor = ward.supervisor
         now = supervisor.runtime.now() if supervisor else None
-        return report.full(ward.entry, ward.world, now, trouble(ward))
+        return {**report.full(ward.entry, ward.world, now, trouble(ward)), **said(ward)}
 
     async def screen(self, args: dict[str, Any]) -> dict[str, Any]:
         """One look at an agent's terminal, with secrets masked: it is meant to be shown."""
