@@ -47,7 +47,7 @@ VERBS: dict[str, Verb] = {
         "inspect": "Say what a screen shows.",
         "loop": "Work through a plan, step by step; show one.",
         "ls": "List the agents and what each is doing.",
-        "mcp": "Serve the tool restart_me to an agent.",
+        "mcp": "Serve tools to an agent: restart_me, hand_over, ask_human …",
         "metrics": "Count what happened: restarts, actions, time in each status.",
         "mode": "Say how much koboshi may do to an agent.",
         "notify": "Try the channels that reach you; send a word on them.",
