@@ -12,10 +12,12 @@ import pytest
 from koboshi.reports.commits import commits
 from koboshi.reports.gathering import gather
 from koboshi.reports.spending import spent
+from koboshi.reports.steps import plan
 from koboshi.reports.values import Spent
 from koboshi.store.roster import Entry, Roster
 from tests.cli.journals import lay_down
 
+PLAN = Path(__file__).parents[1] / "cases" / "plans" / "M1.md"
 #: When simulated nights begin.
 NIGHT = 1_800_000_000.0
 
@@ -57,6 +59,22 @@ def test_a_damaged_segment_is_told_of_and_the_rest_is_read(tmp_path: Path) -> No
     assert f"{first.name}, line 6" in trouble
     assert others
     assert found.restarts
+
+
+def test_segments_from_before_the_hours_are_not_read(tmp_path: Path) -> None:
+    """But for the last of them, which says how things were when the hours began."""
+    folder = lay_down(tmp_path)
+    names = sorted(folder.iterdir())
+    assert len(names) > 2
+    begun = [json.loads(p.read_bytes().split(b"\n")[0])["utc"] for p in names]
+    whole = gather(tmp_path, (), since=begun[2] + 1, until=NIGHT + 3600).agents[0]
+    names[0].write_bytes(b"damaged\n")
+    names[1].write_bytes(b"damaged\n")
+    [found] = gather(tmp_path, (), since=begun[2] + 1, until=NIGHT + 3600).agents
+
+    assert found == whole
+    assert found.stretches[0].start == begun[2] + 1
+    assert len(gather(tmp_path, (), since=NIGHT, until=NIGHT + 3600).agents[0].troubles) == 2
 
 
 def test_an_agent_that_nobody_looks_after_any_more_needs_somebody(tmp_path: Path) -> None:
@@ -111,6 +129,22 @@ def test_commits_of_those_hours_are_listed_and_nothing_of_the_repository_runs(
     found = commits(str(tmp_path), NIGHT + 4, NIGHT + 8)
     assert [(c.at - NIGHT, c.subject) for c in found] == [(5, "日本語 <b>"), (6, "lexer")]
     assert not (tmp_path / "sprung").exists()
+
+
+def test_the_plan_of_the_folder_is_told(tmp_path: Path) -> None:
+    """Status, and each step with what came of it; a folder, a pipe or another text is none."""
+    assert plan(str(tmp_path)) == ()
+    (tmp_path / "M1.md").write_text(PLAN.read_text())
+    head, first, *_ = plan(str(tmp_path))
+
+    assert head.startswith("RUNNING: ")
+    assert first.startswith("1 done: SIGTERM")
+    assert "a690fb3" in first
+    (tmp_path / "M1.md").write_text("# Notes\n")
+    assert plan(str(tmp_path)) == ()
+    (tmp_path / "M1.md").unlink()
+    os.mkfifo(tmp_path / "M1.md")
+    assert plan(str(tmp_path)) == plan("") == ()
 
 
 @pytest.mark.parametrize("folder", ["", "/nonexistent/folder"])

@@ -71,6 +71,7 @@ def everywhere(text: str) -> Report:
         calls=(Mishap(at=1600.0, what=text),),
         would=(Mishap(at=1650.0, what=text),),
         progress=(Mishap(at=1660.0, what=text),),
+        plan=(text,),
         commits=(Commit(at=1700.0, id=text, subject=text),),
         context=(Level(at=1100.0, used=10.0), Level(at=1900.0, used=70.0)),
         spent=Spent(read=1_200_000, written=3400),

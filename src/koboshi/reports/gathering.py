@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from koboshi.adapters.claude.equip import config_folder
 from koboshi.core.view import evolve
@@ -22,15 +23,20 @@ from .accounts import account
 from .commits import commits
 from .phrases import clock
 from .spending import spent
+from .steps import plan
 from .values import Account, Doing, Refreshed, Report
 
 if TYPE_CHECKING:
     from koboshi.store.queries import Entry as Record
 
-#: A segment is named for the day it was begun and can hold the first record of the next one.
-_DAY = 86400.0
 #: Bytes of a note that are read.
 _NOTE = 16_000
+
+
+class _Head(msgspec.Struct):
+    """Of a segment's first line: when it was begun."""
+
+    utc: float
 
 
 def gather(state: Path, names: tuple[str, ...], *, since: float, until: float) -> Report:
@@ -60,6 +66,7 @@ def _account(state: Path, name: str, entry: Entry | None, *, since: float, until
         agent=name,
         folder=cwd,
         refreshes=kept,
+        plan=plan(cwd),
         commits=commits(cwd, since, until),
         spent=spent(config, found.sessions, since, until) if claude else None,
         needs=_needs(found, entry),
@@ -81,14 +88,23 @@ def _needs(found: Account, entry: Entry | None) -> tuple[str, ...]:
 def _records(shelf: DiskShelf, since: float, troubles: list[str]) -> Iterator[Record]:
     """What can be read; a segment that is damaged is read up to there, and told of."""
     names = shelf.names()
-    first = f"{datetime.fromtimestamp(max(0.0, since - _DAY), tz=UTC):%Y-%m-%d}"
-    # The one before says how things were, where nothing has happened since.
-    skipped = sum(1 for name in names if name[:10] < first)
-    for name in names[max(0, skipped - 1) :]:
+    for name in names[_first(shelf, names, since) :]:
         try:
             yield from follow(segment(shelf, name), ())
         except KoboshiError as error:
             troubles.append(str(error))
+
+
+def _first(shelf: DiskShelf, names: tuple[str, ...], since: float) -> int:
+    """The segment in which the hours begin: the last one that was opened before them."""
+    for number in range(len(names) - 1, -1, -1):
+        with (
+            contextlib.suppress(OSError, msgspec.MsgspecError),
+            (shelf.folder / names[number]).open("rb") as file,
+        ):
+            if msgspec.json.decode(file.readline(), type=_Head).utc <= since:
+                return number
+    return 0
 
 
 def _with_text(each: Refreshed, folder: Path) -> Refreshed:

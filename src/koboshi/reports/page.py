@@ -80,6 +80,7 @@ def _section(account: Account, report: Report) -> str:
         _list("Called you", in_rows((e.at, e.what) for e in account.calls)),
         _list("Would have", in_rows((e.at, e.what) for e in account.would)),
         _list("Said", in_rows((e.at, e.what) for e in account.progress)),
+        _list("Plan", account.plan),
         _list("Commits", (f"{clock(e.at)} {e.id} {e.subject}" for e in account.commits)),
         _facts(account),
         _list("Trouble", account.troubles),

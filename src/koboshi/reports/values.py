@@ -111,6 +111,7 @@ class Account:
     calls: tuple[Mishap, ...] = ()  #: a person was asked for help
     would: tuple[Mishap, ...] = ()  #: what its mode did not let koboshi do
     progress: tuple[Mishap, ...] = ()  #: what the agent itself said
+    plan: tuple[str, ...] = ()  #: what the plan file in its folder says, a row each
     commits: tuple[Commit, ...] = ()
     context: tuple[Level, ...] = ()
     sessions: tuple[str, ...] = ()  #: of its CLI, of the runs in these hours

@@ -120,6 +120,7 @@ def _lists(account: Account) -> Iterator[tuple[str, list[str]]]:
     yield "said", in_rows((e.at, e.what) for e in account.progress)
     yield "errors", [counted(account.errors)] if account.errors else []
     yield "limits", [counted(account.limits)] if account.limits else []
+    yield "plan", list(account.plan)
     yield "commits", [f"{clock(e.at)} {e.id} {e.subject}" for e in account.commits]
     yield "tokens", [tokens(account.spent)] if account.spent else []
     yield "trouble", list(account.troubles)

@@ -227,7 +227,9 @@ class Top(App[None]):
         try:
             return await self._daemon.ask(verb, patience=WATCHED + 10.0, **args)
         except KoboshiError as error:
-            self._tell(f"{error} {error.hint}".strip(), bad=True)
+            unknown = str(error).endswith(f", not {verb!r}")
+            words = f"this daemon cannot {verb}; t shows the terminal" if unknown else str(error)
+            self._tell(f"{words} {error.hint}".strip(), bad=True)
             return None
 
     def _tell(self, words: str, *, bad: bool = False) -> None:
