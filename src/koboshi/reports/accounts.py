@@ -131,6 +131,9 @@ class _Teller:
         action, finding = decision.action, decision.finding
         if isinstance(action, do.Answer):
             self._asked[action.key] = (view.question, f"{finding.code} {finding.name}")
+            if decision.verdict.admitted:
+                # The dialog may be seen to be gone before the outcome is written.
+                self._answered.add((action.run, action.nth))
         if decision.verdict.word is Word.WOULD and decision.now.utc >= self._since:
             words = f"{finding.code} {action_words(action)}"
             self._would.setdefault(action.key, Mishap(at=decision.now.utc, what=words))
@@ -172,7 +175,6 @@ class _Teller:
         action, outcome = body.action, body.outcome
         if isinstance(action, do.Answer) and outcome.ending is not Ending.SKIPPED:
             question, rule = self._asked.pop(body.key, (None, ""))
-            self._answered.add((action.run, action.nth))
             if self._now(event):
                 words = (
                     (question.prompt.question, question.prompt.subject) if question else ("",) * 2
@@ -187,6 +189,8 @@ class _Teller:
                         ending=outcome.ending.value,
                     )
                 )
+        elif isinstance(action, do.Answer):
+            self._answered.discard((action.run, action.nth))  # whoever answers it, it was not us
         elif isinstance(action, do.Escalate) and self._now(event):
             self._calls.append(Mishap(at=event.now.utc, what=action.text))
 
