@@ -20,7 +20,6 @@ from koboshi.performers import handover
 from koboshi.rules.context import MUTE
 
 from .following import LONGEST_WAIT, brief
-from .requests import AskArgs, ProgressArgs, RefreshArgs, ReplyArgs
 
 if TYPE_CHECKING:
     from koboshi.core.engine import World
@@ -34,6 +33,41 @@ if TYPE_CHECKING:
 QUESTION, OPTION, ANSWER, PROGRESS = 4000, 200, 8000, 500
 #: Options of a question.
 OPTIONS = 12
+
+
+class RefreshArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`refresh`."""
+
+    name: str
+    reason: str = ""
+    note: str = ""  #: for the next run; empty: the agent is asked for one
+    run: int = 0  #: that asks; 0: a person
+
+
+class AskArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`ask`: the same ticket is the same question, however often it is asked."""
+
+    name: str
+    run: int
+    ticket: str
+    question: str
+    options: list[str] = []
+    wait: float = 0.0
+
+
+class ReplyArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`reply`: to a question by its id, or to the only one that an agent has."""
+
+    id: str
+    text: str
+
+
+class ProgressArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`progress`."""
+
+    name: str
+    run: int
+    text: str
 
 
 class Errands:

@@ -75,38 +75,3 @@ class NoticeArgs(msgspec.Struct, forbid_unknown_fields=True):
     severity: str = "P1"
     asks: bool = False
     agent: str = ""
-
-
-class RefreshArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`refresh`."""
-
-    name: str
-    reason: str = ""
-    note: str = ""  #: for the next run; empty: the agent is asked for one
-    run: int = 0  #: that asks; 0: a person
-
-
-class AskArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`ask`: the same ticket is the same question, however often it is asked."""
-
-    name: str
-    run: int
-    ticket: str
-    question: str
-    options: list[str] = []
-    wait: float = 0.0
-
-
-class ReplyArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`reply`: to a question by its id, or to the only one that an agent has."""
-
-    id: str
-    text: str
-
-
-class ProgressArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`progress`."""
-
-    name: str
-    run: int
-    text: str
