@@ -9,6 +9,7 @@ import pytest
 
 from koboshi.adapters.text import width
 from koboshi.cli.report.words import rows
+from koboshi.reports.summary import summary
 from tests.cli.journals import run
 from tests.reports.test_page import everywhere
 
@@ -64,6 +65,17 @@ def test_json_has_the_numbers(morning: Path) -> None:
     assert sum(agent["totals"].values()) == pytest.approx(
         sum(s["end"] - s["start"] for s in agent["stretches"]), abs=1
     )
+    assert morning.is_dir()
+
+
+def test_in_brief_each_agent_is_a_line(morning: Path) -> None:
+    """With what it needs, and without what a terminal would obey."""
+    [line] = run("report", "--since", "1h", "--brief").lines_of()
+    [other] = summary(everywhere("a\nb"))
+
+    assert line.startswith("sim: working ")
+    assert "restarts" in line
+    assert other == "a b: working 16m, 1 restart, 1 error, 1 commit; needs you: a b"
     assert morning.is_dir()
 
 

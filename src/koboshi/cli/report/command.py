@@ -17,7 +17,7 @@ _EPILOG = """\b
 Examples:
   koboshi report
   koboshi report NAME --since 90m
-  koboshi report --html report.html
+  koboshi report --html report.html --brief
   koboshi report --json | jq '.agents[] | {agent, needs}'
 
 \b
@@ -33,8 +33,11 @@ Exit codes: 0 fine · 2 no such agent or time · 4 the page cannot be written
 @click.option(
     "--html", "page", metavar="FILE", type=click.Path(path_type=Path), help="Write a page, too."
 )
+@click.option("--brief", is_flag=True, help="A line for each agent, for a message or a mail.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def report(*, names: tuple[str, ...], since: str, page: Path | None, as_json: bool) -> None:
+def report(
+    *, names: tuple[str, ...], since: str, page: Path | None, brief: bool, as_json: bool
+) -> None:
     """Tell what each agent did: all of them, or those that are named.
 
     How its time went, restarts and refreshes with their reasons, questions and who answered them,
@@ -54,10 +57,20 @@ def report(*, names: tuple[str, ...], since: str, page: Path | None, as_json: bo
         _write(page, found)
     if as_json:
         say(to_json(facts(found)))
+    elif brief:
+        _tell(found)
     elif page is not None:
         say(f"{page}: written")
     else:
         _print(found)
+
+
+def _tell(found: Report) -> None:
+    from koboshi.cli.printing import plain, say
+    from koboshi.reports.summary import summary
+
+    for line in summary(found) or ["no agent did anything then"]:
+        say(plain(line))
 
 
 def _print(found: Report) -> None:
