@@ -160,7 +160,7 @@ def test_an_agent_asks_and_tells_by_its_tools(tmp_path: Path) -> None:
         first.wait(30)
         koboshi.say("ls")
         koboshi.until("a", lambda known: bool(known["asked"]))
-        koboshi.say("reply", "a", "81")
+        koboshi.say("answer", "a:ask1", "81")
         asker.join(60)
 
         assert told[1:] == (False, "Noted.")

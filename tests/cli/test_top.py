@@ -52,6 +52,18 @@ def agent(name: str, status: str = "working", **more: Any) -> dict[str, Any]:  #
     return {**known, **more}
 
 
+def questions(each: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the daemon says of what that agent asks."""
+    common = {"agent": each["agent"], "kind": "permission", "shown": []}
+    found = [{**common, **ask, "subject": "", "through": "tool"} for ask in each.get("asked", ())]
+    for line in found:
+        line["options"] = [{"text": text} for text in line["options"]]
+    question = each.get("question")
+    if question:
+        found.append({**common, **question, "id": f"{each['agent']}:1.2", "through": "keys"})
+    return found
+
+
 class House:
     """A daemon that tells what a test puts in, and notes what it is asked."""
 
@@ -78,6 +90,8 @@ class House:
             raise Refused("expected one of ls, status, not 'follow'", hint="", exit_code=2)
         if verb == "ls":
             return list(self.agents.values())
+        if verb == "questions":
+            return [line for each in self.agents.values() for line in questions(each)]
         self.orders.append((verb, args))
         return {"agent": args.get("name", ""), "outcome": "done", "why": "", "argv": ["tmux", "x"]}
 
@@ -210,7 +224,7 @@ def test_what_the_agent_asks_by_its_tool_is_answered_in_words(tmp_path: Path) ->
         await until(pilot, lambda: bool(house.orders))
 
     play(house, act, tmp_path)
-    assert house.orders == [("reply", {"id": "api:ask1", "text": "80"})]
+    assert house.orders == [("answer", {"id": "api:ask1", "text": "80", "wait": module.WATCHED})]
 
 
 def test_enter_lends_the_terminal_to_the_agents_own(

@@ -1,4 +1,4 @@
-"""`refresh`, `ask` and `reply` through a daemon and a real tmux."""
+"""`refresh`, `ask` and `progress` through a daemon and a real tmux."""
 
 from __future__ import annotations
 
@@ -73,15 +73,15 @@ def test_an_agent_asks_and_a_person_answers(koboshi: Trial) -> None:
     asker.start()
     koboshi.until("a", lambda known: bool(known["asked"]))
     assert "asks you: Which port?" in koboshi.say("ls")
-    assert json.loads(koboshi.say("reply", "--json"))[0]["id"] == "a:ask1"
-    assert "a:ask1" in koboshi.say("reply")
-    assert koboshi.say("reply", "a", "use", "8080") == "a has your answer\n"
+    assert json.loads(koboshi.say("questions", "--json"))[0]["id"] == "a:ask1"
+    assert "options: 80" in koboshi.say("questions")
+    assert koboshi.say("answer", "a:ask1", "use 8080") == "a: told: use 8080\n"
     asker.join(30.0)
-    late = koboshi.type("reply", "a:ask1", "81")
+    late = koboshi.type("answer", "a:ask1", "81")
 
     assert came == [{"agent": "a", "answer": "use 8080"}]
-    assert (late.returncode, "does not ask that any more" in late.stderr) == (1, True)
-    assert koboshi.say("reply") == "nobody asks you anything\n"
+    assert (late.returncode, "is not open any more" in late.stderr) == (1, True)
+    assert koboshi.say("questions") == "nobody asks anything\n"
     events = koboshi.say("events", "a")
     assert events.count("agent said: ask 'Which port? [80]'") == 1
     assert "person said: reply 'use 8080'" in events

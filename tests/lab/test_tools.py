@@ -101,7 +101,7 @@ def test_it_tells_asks_and_reads_its_plan(part: Part, stages: Stages, model: Mod
         koboshi.say("send", "a1", "Ask me.")
         koboshi.until("a1", lambda known: bool(known["asked"]))
         assert koboshi.status("a1")["status"] == "working"
-        koboshi.say("reply", "a1", "81")
+        koboshi.say("answer", "a1:ask1", "81")
         until(lambda: results(model, "The person answered: 81"), koboshi)
         koboshi.until_status("a1", "idle")
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from koboshi.core.engine import World, happen, step
+from koboshi.core.engine import Decision, World, happen, step
+from koboshi.core.events import Severity
+from koboshi.core.gate import Verdict, Word
+from koboshi.core.rules import Finding
 from koboshi.reports.accounts import account
 from koboshi.reports.values import Account
 from koboshi.store import wire
@@ -13,7 +16,7 @@ from koboshi.store.journal import Line
 from tests.core.worlds import UTC, Driver
 
 if TYPE_CHECKING:
-    from koboshi.core.engine import Decision
+    from koboshi.core.actions import Action
     from koboshi.core.events import Body
 
 
@@ -33,6 +36,15 @@ class Hours(Driver):
             self._write(wire.Judged(decision=decision))
         self.decided += decisions
         return decisions
+
+    def admit(self, action: Action, code: str) -> None:
+        """A rule of that code proposed it, and it was admitted."""
+        finding = Finding(code=code, name="a-rule", severity=Severity.P2, message="", evidence=())
+        verdict = Verdict(word=Word.ADMITTED)
+        decision = Decision(
+            finding=finding, action=action, verdict=verdict, cause=self.world.seq, now=self.now
+        )
+        self._write(wire.Judged(decision=decision))
 
     def _write(self, record: wire.Record) -> None:
         line = Line(segment="s", number=len(self.entries) + 1, record=record)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from koboshi.core.actions import Answer, Mode, Refresh
 from koboshi.core.events import Ending, Order, OrderGiven, Origin, RunExited
-from koboshi.core.readings import Limit, Status
+from koboshi.core.readings import Limit, Meaning, Status
 from koboshi.core.settings import Settings
 from koboshi.reports.stretches import QUIET
 from koboshi.reports.values import Account, Doing, Mishap, Reply, Restart
@@ -99,14 +99,15 @@ def test_a_restart_has_the_reason_of_the_end_before_it() -> None:
 
 def test_answers_name_their_rule_and_the_others_their_place() -> None:
     """A skipped answer is no answer; a question that went away by itself was a person's."""
-    hours = Hours(world=blank(Settings(mode=Mode.AUTO, allow=("npm test",))))
+    hours = Hours(world=blank(rules=()))
     hours.start()
     hours.see(asking())
-    [action] = [a for a in admitted(hours.see_same()) if isinstance(a, Answer)]
+    action = Answer(run=1, nth=1, fingerprint="f", choice=Meaning.ONCE)
+    hours.admit(action, "PRM001")
     hours.finish(action, Ending.SKIPPED)
     assert hours.account().replies == ()
 
-    [action] = [a for a in admitted(hours.see_same(after=9.0)) if isinstance(a, Answer)]
+    hours.admit(action, "PRM001")
     hours.see(reading(Status.WORKING))  # gone before the outcome is told
     hours.finish(action)
     hours.see(asking("rm -rf /"))
@@ -115,7 +116,7 @@ def test_answers_name_their_rule_and_the_others_their_place() -> None:
     ours, theirs = hours.account().replies
 
     assert (ours.subject, ours.answer, ours.ending) == ("npm test", "once", "done")
-    assert ours.rule == "PRM001 question-open-to-policy"
+    assert ours.rule == "PRM001 a-rule"
     words = {"question": "Do you want to proceed?", "subject": "rm -rf /"}
     assert theirs == Reply(at=UTC + hours.at, **words)
 

@@ -808,7 +808,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "MSG002": (
         view(Status.WORKING, past=(told(Order.ASK, 7),)),
-        Escalate(about="3.ask7", text="a1 asks you: Which port? (koboshi reply a1 …)"),
+        Escalate(about="3.ask7", text="a1 asks you: Which port? ('koboshi questions' lists it)"),
         [
             view(Status.WORKING),
             view(Status.WORKING, past=(told(Order.ASK, 7), told(Order.REPLY, 9))),

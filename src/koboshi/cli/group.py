@@ -59,7 +59,6 @@ VERBS: dict[str, Verb] = {
         "reload": "Restart an agent and tell it why; agents call it themselves.",
         "release": "Look after an agent no more; it goes on.",
         "replay": "Decide a journal again and show what would differ.",
-        "reply": "Answer what an agent asks you, or list what waits.",
         "report": "Tell what each agent did, and what needs you now.",
         "resume": "End a pause.",
         "rm": "Strike ended agents from the list.",

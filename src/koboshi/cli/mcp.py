@@ -21,7 +21,7 @@ def mcp() -> None:
     """Serve an agent over stdio: restart_me, hand_over, ask_human and more.
 
     restart_me and hand_over do what `koboshi reload` and `koboshi refresh` do, ask_human waits for
-    your `koboshi reply`, report_progress shows in `status` and `report`, plan_status reads the
+    your `koboshi answer`, report_progress shows in `status` and `report`, plan_status reads the
     plan. The agent that starts this server is the one that is meant: its environment says which.
     """
     from koboshi.errors import InputError

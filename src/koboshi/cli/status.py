@@ -83,7 +83,7 @@ def _told_facts(known: dict[str, Any]) -> Iterator[tuple[str, str]]:
     from .ls import age
 
     for asked in known.get("asked") or ():
-        yield "asks you", f"{asked['question']} (koboshi reply {asked['id']} …)"
+        yield "asks you", f"{asked['question']} (koboshi answer {asked['id']} …)"
     told = known.get("progress")
     if told:
         yield "progress", f"{told['text']} ({age(time.time() - told['at'])} ago)"

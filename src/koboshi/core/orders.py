@@ -42,20 +42,25 @@ def ordered(view: View, body: OrderGiven) -> View:
         case Order.RESUME:
             return evolve(view, paused=False)
         case Order.ACKNOWLEDGE:
-            settled = view.tally.settled + 1
-            # `starts` stays: it is part of a key, and a key that was used is used.
-            tally = evolve(view.tally, crashes=0, nudges=0, failures=0, held=0)
-            tally = evolve(tally, cures=0, hangs=0, interrupts=0, misses=0)
-            tally = evolve(tally, unsaved=0, continues=0, settled=settled, denied=0)
-            # A refresh that ran out of tries is the person's now; it would hold every rule up.
-            stuck = view.refresh is not None and view.refresh.tries >= view.settings.tries_max
-            refresh = None if stuck else view.refresh
-            reload = view.reload and evolve(view.reload, tries=0)
-            after = evolve(view, given_up=False, restarts=(), tally=tally, refresh=refresh)
-            return evolve(after, reload=reload, faults=())
+            return _acknowledged(view)
         case Order.ANSWER:
             return _answer(view, body)
     assert_never(body.order)
+
+
+def _acknowledged(view: View) -> View:
+    """A person has seen to it: what was spent or given up is forgiven."""
+    settled = view.tally.settled + 1
+    # `starts` stays: it is part of a key, and a key that was used is used.
+    tally = evolve(view.tally, crashes=0, nudges=0, failures=0, held=0)
+    tally = evolve(tally, cures=0, hangs=0, interrupts=0, misses=0)
+    tally = evolve(tally, unsaved=0, continues=0, settled=settled, denied=0)
+    # A refresh that ran out of tries is the person's now; it would hold every rule up.
+    stuck = view.refresh is not None and view.refresh.tries >= view.settings.tries_max
+    refresh = None if stuck else view.refresh
+    reload = view.reload and evolve(view.reload, tries=0)
+    after = evolve(view, given_up=False, restarts=(), tally=tally, refresh=refresh)
+    return evolve(after, reload=reload, faults=())
 
 
 def _answer(view: View, body: OrderGiven) -> View:

@@ -58,6 +58,24 @@ class Asks:
             if not a.answer
         ]
 
+    def questions(self, run: int) -> list[dict[str, Any]]:
+        """The same as lines of `questions`."""
+        return [
+            {
+                **asked,
+                "agent": self._agent,
+                "kind": "question",
+                "subject": "",
+                "options": [{"text": text, "meaning": "other"} for text in asked["options"]],
+                "through": "tool",
+                "policy": None,
+                "left_to_person": "",
+                "ordered": "",
+                "shown": [],
+            }
+            for asked in self.open(run)
+        ]
+
     def take(self, ticket: str, run: int, question: str, options: tuple[str, ...]) -> Ask | None:
         """Note a new question; None: it is known already."""
         self._forget(run)
@@ -88,14 +106,9 @@ class Asks:
         return ask.answer
 
     def reply(self, name: str, run: int, text: str) -> Ask | None:
-        """Answer the question of that id, or the only one of the agent; None: there is none."""
+        """Answer the question of that id; None: it is not open."""
         self._forget(run)
-        found = [a for a in self._asks.values() if not a.answer and name in (a.id, self._agent)]
-        if len(found) > 1:
-            names = ", ".join(a.id for a in found)
-            raise KoboshiError(
-                f"{self._agent} asks more than one thing", hint=f"say which: {names}"
-            )
+        found = [a for a in self._asks.values() if not a.answer and name == a.id]
         for ask in found:
             ask.answer = text
             ask.answered.set()

@@ -130,7 +130,10 @@ class _Teller:
     def _judged(self, decision: Decision, view: View) -> None:
         action, finding = decision.action, decision.finding
         if isinstance(action, do.Answer):
-            self._asked[action.key] = (view.question, f"{finding.code} {finding.name}")
+            open_ = (*view.held, view.question)
+            question = next((q for q in open_ if q is not None and q.nth == action.nth), None)
+            by = "a person" if action.order else f"{finding.code} {finding.name}"
+            self._asked[action.key] = (question, by)
             if decision.verdict.admitted:
                 # The dialog may be seen to be gone before the outcome is written.
                 self._answered.add((action.run, action.nth))
@@ -184,7 +187,7 @@ class _Teller:
                         at=event.now.utc,
                         question=words[0],
                         subject=words[1],
-                        answer=action.choice.value,
+                        answer=action.text or action.choice.value,
                         rule=rule,
                         ending=outcome.ending.value,
                     )
@@ -243,8 +246,9 @@ def needs(view: View) -> tuple[str, ...]:
     found = []
     if view.given_up:
         found.append("koboshi gave up: see 'koboshi why', then 'koboshi ack'")
-    if view.question is not None and view.status is Status.ASKING:
-        prompt = view.question.prompt
+    shown = view.question if view.status is Status.ASKING else None
+    for question in view.held or ((shown,) if shown else ()):
+        prompt = question.prompt
         found.append(f"it asks: {prompt.question} {prompt.subject}".rstrip())
     if view.status is Status.GONE and not is_ended(view) and not view.given_up:
         found.append(f"it is down: {view.belief.reason.replace('_', ' ')}")

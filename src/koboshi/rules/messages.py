@@ -54,7 +54,7 @@ def person_asked_for(view: View, now: Moment) -> Proposal | None:  # noqa: ARG00
 
     ## Example
     The agent calls `ask_human("Which of the two schemas?")`: a person is told, once, and answers
-    with `koboshi reply NAME "the second"`.
+    with `koboshi answer NAME:ask1 "the second"`.
 
     ## Safety
     Safe. It tells a person, and types nothing.
@@ -66,7 +66,7 @@ def person_asked_for(view: View, now: Moment) -> Proposal | None:  # noqa: ARG00
         if body.order is Order.REPLY:
             return None
         agent = view.context.agent
-        text = f"{agent} asks you: {body.text} (koboshi reply {agent} …)"
+        text = f"{agent} asks you: {body.text} ('koboshi questions' lists it)"
         escalate = Escalate(about=f"{view.run.number}.ask{event.seq}", text=text)
         return Proposal(message=f"asks a person: {body.text}", actions=(escalate,))
     return None

@@ -24,8 +24,8 @@ from .visits import Asked, News, news
 
 #: Seconds that an order is watched for what comes of it.
 WATCHED = 10.0
-#: Decisions that `w` shows.
-DECISIONS = 20
+#: Decisions that `w` shows, and rows of what a question is about.
+DECISIONS, ROWS = 20, 12
 
 
 class Top(App[None]):
@@ -158,23 +158,22 @@ class Top(App[None]):
 
     @work(exclusive=True, group="orders")
     async def action_answer(self) -> None:
-        """Answer what it asks: on its screen, or by its tool."""
-        each = self._news.agents.get(self._chosen()) or {}
-        for asked in each.get("asked") or ():
-            words = await self._choose(asked["question"], asked["options"], free=True)
-            if words:
-                await self._order("reply", id=asked["id"], text=words)
+        """Answer the oldest of what it asks: on its screen, through a hook, or by its tool."""
+        name = self._chosen()
+        found = [q for q in await self._ask("questions") or () if q["agent"] == name]
+        if not found:
+            self._tell(f"{name or 'nobody'} asks nothing")
             return
-        question = each.get("question")
-        if not question:
-            self._tell(f"{self._chosen() or 'nobody'} asks nothing")
-            return
-        options = [option["text"] for option in question["options"]]
-        asked = f"{question['question']}\n{question['subject']}".strip()
-        words = await self._choose(asked, options, free=False)
+        asked = found[0]
+        rows = asked["shown"][-ROWS:] or [asked["subject"]]
+        options = [option["text"] for option in asked["options"]]
+        hooked = asked["through"] == "hook" and asked["kind"] == "question"
+        free = asked["through"] == "tool" or hooked
+        words = await self._choose(
+            "\n".join([asked["question"], *rows]).strip(), options, free=free
+        )
         if words:
-            number = f"{each['agent']}:{each['run']['number']}.{question['nth']}"
-            await self._order("answer", id=number, text=words, wait=WATCHED)
+            await self._order("answer", id=asked["id"], text=words, wait=WATCHED)
 
     @work(exclusive=True, group="orders")
     async def action_hand_over(self) -> None:

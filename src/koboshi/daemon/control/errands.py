@@ -55,13 +55,6 @@ class AskArgs(msgspec.Struct, forbid_unknown_fields=True):
     wait: float = 0.0
 
 
-class ReplyArgs(msgspec.Struct, forbid_unknown_fields=True):
-    """`reply`: to a question by its id, or to the only one that an agent has."""
-
-    id: str
-    text: str
-
-
 class ProgressArgs(msgspec.Struct, forbid_unknown_fields=True):
     """`progress`."""
 
@@ -82,7 +75,6 @@ class Errands:
         return {
             "refresh": self.refresh,
             "ask": self.ask,
-            "reply": self.reply,
             "progress": self.progress,
         }
 
@@ -125,18 +117,17 @@ class Errands:
         answer = await ward.asks.wait(asked.ticket, min(asked.wait, LONGEST_WAIT))
         return {"agent": asked.name, "answer": answer or None}
 
-    async def reply(self, args: dict[str, Any]) -> dict[str, Any]:
-        """A person's answer; the first one counts."""
-        asked = msgspec.convert(args, type=ReplyArgs)
-        ward, world = await self._up(asked.id.partition(":")[0])
-        text = _fits(asked.text, ANSWER)
-        ask = ward.asks.reply(asked.id, world.view.run.number, text)
+    async def reply(self, name: str, text: str) -> dict[str, Any]:
+        """A person's answer to that question; the first one counts."""
+        ward, world = await self._up(name.partition(":")[0])
+        text = _fits(text, ANSWER)
+        ask = ward.asks.reply(name, world.view.run.number, text)
         if ask is None:
             raise KoboshiError(
-                f"{asked.id} does not ask that any more", hint="'koboshi reply' lists what waits"
+                f"{name} is not open any more", hint="'koboshi questions' lists what waits"
             )
         ward.order(OrderGiven(order=Order.REPLY, by="person", text=text))
-        return {**brief(ward), "outcome": "done", "why": f"told: {text}", "id": ask.id}
+        return {**brief(ward), "outcome": "done", "why": f"told: {text}"}
 
     async def progress(self, args: dict[str, Any]) -> dict[str, Any]:
         """What the agent says of how far it has come."""

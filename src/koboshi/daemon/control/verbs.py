@@ -163,6 +163,7 @@ class Verbs:
                 rows = asking.shown_by_hook(line.payload) if line else await self._rows(ward)
                 shown = self._masked(ward, "\n".join(rows), 0).split("\n") if rows else []
                 found.append({**asking.facts_of(view, question, now), "shown": shown})
+            found += ward.asks.questions(view.run.number)
         return sorted(found, key=lambda each: float(each["since"]))
 
     async def _rows(self, ward: Ward) -> list[str]:
@@ -273,6 +274,8 @@ class Verbs:
     async def answer(self, args: dict[str, Any]) -> dict[str, Any]:
         """Have a question answered; what came of it, or that it is too late."""
         asked = _as(AnswerArgs, args)
+        if ":ask" in asked.id:
+            return await self._errands.reply(asked.id, asked.text)
         name, number = asking.parsed(asked.id)
         ward, world = await self._up(name)
         return await asking.answered(ward, world, number, asked.text, asked.wait)
