@@ -24,7 +24,7 @@ RUNGS: tuple[tuple[str, ...], ...] = (
     ("config",),
     ("hosts", "store"),
     ("notices", "incidents", "metrics"),
-    ("sources", "performers"),
+    ("sources", "performers", "reports"),
     ("plugins",),
     ("daemon",),
     ("scripted",),

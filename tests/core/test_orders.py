@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from koboshi.core.actions import Mode, Send, Stop
+from koboshi.core.actions import Checkpoint, Mode, Send, Stop
 from koboshi.core.events import Ending, Order, OrderGiven, RunExited, Ticked
 from koboshi.core.gate import Word
 from koboshi.core.readings import Meaning, Option, Prompt, PromptKind, Reading, Status
@@ -227,3 +227,47 @@ def test_a_mode_can_be_changed_while_it_runs() -> None:
     assert driver.view.settings.mode is Mode.KEEP
     driver.tell(OrderGiven(order=Order.MODE, text="nonsense"))
     assert driver.view.settings.mode is Mode.KEEP
+
+
+def test_a_refresh_that_was_asked_for_goes_through_its_stages() -> None:
+    """Saved first; where the agent wrote the note itself, the run ends at once."""
+    driver = at_prompt()
+    [save] = admitted(driver.tell(OrderGiven(order=Order.REFRESH, by="me", text="a new plan")))
+    assert isinstance(save, Checkpoint)
+
+    other = at_prompt()
+    order = OrderGiven(order=Order.REFRESH, by="agent", text="full", note="ckpt-1")
+    [stop] = admitted(other.tell(order))
+    assert isinstance(stop, Stop)
+    assert other.view.refresh is not None
+    assert (other.view.refresh.note, other.view.refresh.why) == ("ckpt-1", "full")
+
+
+def test_a_refresh_is_not_begun_over_another_restart_or_without_a_run() -> None:
+    """The one that is under way knows more."""
+    order = OrderGiven(order=Order.REFRESH, text="again", note="ckpt-2")
+    driver = at_prompt()
+    driver.tell(OrderGiven(order=Order.RELOAD, text="new tools"))
+    driver.tell(order)
+    assert driver.view.refresh is None
+
+    driver = at_prompt()
+    driver.tell(OrderGiven(order=Order.REFRESH, text="first"))
+    before = driver.view.refresh
+    driver.tell(order)
+    assert driver.view.refresh == before
+
+    driver = at_prompt()
+    driver.tell(RunExited(run=1, code=0, meant=True))
+    driver.tell(order)
+    assert driver.view.refresh is None
+
+
+@pytest.mark.parametrize("order", [Order.ASK, Order.REPLY, Order.TELL])
+def test_what_is_only_told_changes_nothing_but_the_record(order: Order) -> None:
+    """It is in the history, and no key is pressed."""
+    driver = at_prompt()
+    decided = driver.tell(OrderGiven(order=order, by="agent", text="x"))
+
+    assert [a.kind for a in admitted(decided)] == (["escalate"] if order is Order.ASK else [])
+    assert driver.view.past[-1].body == OrderGiven(order=order, by="agent", text="x")

@@ -21,7 +21,17 @@ from koboshi.core.actions import (
     Start,
     Stop,
 )
-from koboshi.core.events import Advice, Moment, Order, Origin, Severity, Source, Stance
+from koboshi.core.events import (
+    Advice,
+    Event,
+    Moment,
+    Order,
+    OrderGiven,
+    Origin,
+    Severity,
+    Source,
+    Stance,
+)
 from koboshi.core.readings import (
     ApiError,
     ContextUse,
@@ -57,6 +67,14 @@ from tests.core.worlds import CONTEXT, permission
 
 #: 2026-10-26 08:00:00 UTC, 10,000 seconds into the supervision.
 NOW = Moment(at=10_000.0, utc=1_793_001_600.0)
+
+
+def told(order: Order, seq: int) -> Event:
+    """What the agent said, or was told."""
+    body = OrderGiven(order=order, by="agent", text="Which port?")
+    return Event(seq=seq, now=NOW, body=body, context=CONTEXT)
+
+
 RUN = Run(number=3, session="s", since=9_900.0)
 DEAD = replace(RUN, exit=Exit(signal=9))
 LEFT = replace(RUN, exit=Exit(code=0, meant=True))
@@ -786,6 +804,15 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
             view(Status.ASKING, outbox=(replace(HELLO, at_once=True),)),
             view(outbox=(HELLO,), refresh=Refreshing(nth=1, why="w", stage=Stage.SAVING)),
             view(run=LEFT, outbox=(HELLO,)),
+        ],
+    ),
+    "MSG002": (
+        view(Status.WORKING, past=(told(Order.ASK, 7),)),
+        Escalate(about="3.ask7", text="a1 asks you: Which port? ('koboshi questions' lists it)"),
+        [
+            view(Status.WORKING),
+            view(Status.WORKING, past=(told(Order.ASK, 7), told(Order.REPLY, 9))),
+            view(Status.WORKING, past=(told(Order.TELL, 7),)),
         ],
     ),
     "RLD001": (

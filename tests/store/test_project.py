@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from koboshi.adapters import splicing
-from koboshi.adapters.claude import equip, install
+from koboshi.adapters.claude import equip, install, servers
 from koboshi.adapters.codex import install as codex_install
 from koboshi.store import project
 from tests.cli.journals import run
@@ -82,6 +82,56 @@ def test_a_file_that_was_formatted_since_is_cleaned_by_value(text: str) -> None:
     before, after = json.loads(text), json.loads(left)
     full = {k: v for k, v in before.get("hooks", {}).items() if v}
     assert after.get("hooks", {}) == full
+
+
+@st.composite
+def server_files(draw: st.DrawFn) -> str:
+    """A `.mcp.json` as a person may have it."""
+    value: dict[str, Any] = draw(st.dictionaries(st.text(max_size=5), VALUES, max_size=2))
+    value.pop("mcpServers", None)
+    if draw(st.booleans()):
+        names = st.sampled_from(["a", "b", "git-hub"])
+        value["mcpServers"] = draw(st.dictionaries(names, st.just({"command": "x"}), max_size=3))
+    indent = draw(st.sampled_from([None, 0, 2, "\t"]))
+    return json.dumps(value, indent=indent) + draw(st.sampled_from(["", "\n"]))
+
+
+@given(server_files())
+def test_servers_lose_nothing_and_come_back_to_the_byte(text: str) -> None:
+    """Ours is there once beside the person's; formatted since, it is taken out by value."""
+    merged = servers.merged(text)
+    before, after = json.loads(text), json.loads(merged)
+
+    assert servers.merged(merged) == merged
+    assert servers.removed(merged) == text
+    assert servers.removed(text) == text
+    ours = after["mcpServers"].pop("koboshi")
+    assert ours == {"command": "koboshi", "args": ["mcp"]}
+    assert after["mcpServers"] == before.get("mcpServers", {})
+    left = servers.removed(json.dumps(json.loads(merged), indent=4))
+    assert left is not None
+    assert json.loads(left).get("mcpServers", {}) == before.get("mcpServers", {})
+
+
+def test_tools_come_only_where_they_are_asked_for_and_go_with_the_rest(tmp_path: Path) -> None:
+    """A server of that name that a person put there is theirs."""
+    path = tmp_path / ".mcp.json"
+    run("init", str(tmp_path))
+    assert not path.exists()
+
+    ran = run("init", str(tmp_path), "--mcp")
+    assert "created    .mcp.json" in ran.out
+    assert json.loads(path.read_text())["mcpServers"]["koboshi"]["args"] == ["mcp"]
+    assert "removed    .mcp.json" in run("init", str(tmp_path), "--remove").out
+    assert list(tmp_path.iterdir()) == []
+
+    theirs = '{"mcpServers": {"koboshi": {"command": "mine"}}}'
+    path.write_text(theirs)
+    run("init", str(tmp_path), "--mcp")
+    run("init", str(tmp_path), "--remove")
+    assert path.read_text() == theirs
+    path.write_text('{"mcpServers": []}')
+    assert "an object under 'mcpServers'" in run("init", str(tmp_path), "--mcp").err
 
 
 @given(st.none() | st.text(alphabet="ab/#\n\r ", max_size=20))

@@ -47,22 +47,22 @@ class Splice:
     def merged(self, text: str) -> str:
         """The settings with our hooks; the same text when they are in it already."""
         if MARK in text:
-            _members(text, _root(text))  # it must be usable all the same
+            members_of(text, root_of(text))  # it must be usable all the same
             return text
-        root = _root(text)
-        hooks = _members(text, root).get("hooks")
+        root = root_of(text)
+        hooks = members_of(text, root).get("hooks")
         if hooks is None:
-            return _spliced(text, root, self._block)
+            return spliced(text, root, self._block)
         if not isinstance(hooks.value, dict):
-            raise Unusable("expected an object under 'hooks'", _line(text, hooks.start))
+            raise Unusable("expected an object under 'hooks'", line_of(text, hooks.start))
         for event, piece in self._lists.items():
-            place = _members(text, hooks.start).get(event)
+            place = members_of(text, hooks.start).get(event)
             if place is None:
-                text = _spliced(text, hooks.start, piece)
+                text = spliced(text, hooks.start, piece)
             elif isinstance(place.value, list):
-                text = _spliced(text, place.start, self._in_list)
+                text = spliced(text, place.start, self._in_list)
             else:
-                raise Unusable(f"expected a list under {event!r}", _line(text, place.start))
+                raise Unusable(f"expected a list under {event!r}", line_of(text, place.start))
         return text
 
     def removed(self, text: str) -> str | None:
@@ -93,14 +93,14 @@ def _rewritten(text: str) -> str:
     return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
 
 
-def _spliced(text: str, start: int, piece: str) -> str:
+def spliced(text: str, start: int, piece: str) -> str:
     """The text with that as the first thing inside the bracket at `start`."""
     inside = _skip(text, start + 1)
     comma = "" if text[inside] in "}]" else ","
     return f"{text[: start + 1]}{piece}{comma}{text[start + 1 :]}"
 
 
-def _root(text: str) -> int:
+def root_of(text: str) -> int:
     """Where the object begins."""
     try:
         value = json.loads(text)
@@ -113,7 +113,7 @@ def _root(text: str) -> int:
     return _skip(text, 0)
 
 
-def _members(text: str, start: int) -> dict[str, Member]:
+def members_of(text: str, start: int) -> dict[str, Member]:
     """The members of the object at `start`, of a text that is known to be JSON; the last counts."""
     found: dict[str, Member] = {}
     at = _skip(text, start + 1)
@@ -134,5 +134,6 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _line(text: str, at: int) -> int:
+def line_of(text: str, at: int) -> int:
+    """The number of the line that this place is in."""
     return text.count("\n", 0, at) + 1

@@ -58,7 +58,7 @@ def _row(each: dict[str, Any]) -> tuple[str, ...]:
     return (
         each["agent"],
         each["type"],
-        _status(each),
+        status_word(each),
         age(time.time() - each["since"]) if "since" in each else "",
         str(run["number"]) if run else "",
         f"{context:.0f} %" if context is not None else "",
@@ -66,7 +66,8 @@ def _row(each: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _status(each: dict[str, Any]) -> str:
+def status_word(each: dict[str, Any]) -> str:
+    """The status as people call it: an end that was meant is not a mishap."""
     if not each["watched"]:
         return "released"
     if each["status"] == "gone" and (each.get("halted") or _meant(each)):
@@ -87,6 +88,8 @@ def note(each: dict[str, Any]) -> str:
         return str(each["trouble"])
     if each.get("given_up"):
         return "gave up: see 'koboshi why', then 'koboshi ack'"
+    for asked in each.get("asked") or ():
+        return f"asks you: {asked['question']}"
     question, limit = each.get("question"), each.get("limit")
     if question:
         return f"asks: {question['question']} {question['subject']}".rstrip()
@@ -95,7 +98,7 @@ def note(each: dict[str, Any]) -> str:
         return f"{limit['kind']} limit{until}"
     if each.get("paused"):
         return "paused"
-    if each["status"] in ("unknown", "failed", "gone") and _status(each) != "stopped":
+    if each["status"] in ("unknown", "failed", "gone") and status_word(each) != "stopped":
         return str(each["reason"]).replace("_", " ")
     return ""
 

@@ -64,6 +64,7 @@ def _facts(known: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "context", f"{known['context']:.0f} % used"
     for option in (known.get("question") or {}).get("options", ()):
         yield "option", f"{option['text']} ({option['meaning']})"
+    yield from _told_facts(known)
     if known.get("draft"):
         yield "draft", known["draft"]
     if known.get("messages"):
@@ -75,6 +76,17 @@ def _facts(known: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "restarts", f"{budget['used']} of {budget['of']} in {age(budget['period'])}"
     yield "command", " ".join(known["argv"]) or "not known"
     yield "folder", known["cwd"]
+
+
+def _told_facts(known: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the agent says through its tools."""
+    from .ls import age
+
+    for asked in known.get("asked") or ():
+        yield "asks you", f"{asked['question']} (koboshi answer {asked['id']} …)"
+    told = known.get("progress")
+    if told:
+        yield "progress", f"{told['text']} ({age(time.time() - told['at'])} ago)"
 
 
 def _run_facts(known: dict[str, Any]) -> Iterator[tuple[str, str]]:

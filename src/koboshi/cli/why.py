@@ -79,7 +79,7 @@ def _tell(story: Story) -> None:
             say(paint(date, "bold"))
             today = date
         say("")
-        say(_chain_words(chain, room))
+        say(chain_words(chain, room))
 
 
 def _event_words(event: Event, belief: Belief, room: int) -> str:
@@ -94,7 +94,8 @@ def _event_words(event: Event, belief: Belief, room: int) -> str:
     return "\n".join(rows)
 
 
-def _chain_words(chain: Chain, room: int) -> str:
+def chain_words(chain: Chain, room: int) -> str:
+    """One decision, from what was seen to what came of it, in rows of that width."""
     from koboshi.store.wording import action_words, event_words, verdict_words
 
     from .colours import SEVERITY_COLOURS

@@ -53,9 +53,13 @@ class Order(enum.StrEnum):
     SEND = "send"  #: Type this message when it can be typed
     MODE = "mode"  #: From now on koboshi may do this much; the word is the text
     RELOAD = "reload"  #: End the run and start the next, which is told why
+    REFRESH = "refresh"  #: Hand over to a fresh run; with the name of a note: it is written already
     RELEASE = "release"  #: Look after it no more; it lives on
     PAUSE = "pause"  #: Keep looking, touch nothing
     RESUME = "resume"  #: End of the pause
+    ASK = "ask"  #: The agent's: a question to a person, which its tool call waits with
+    REPLY = "reply"  #: What a person said to it
+    TELL = "tell"  #: The agent's: how far it has come
     ACKNOWLEDGE = "acknowledge"  #: "I have seen to it": forgives spent budgets and old escalations
     ANSWER = "answer"  #: Answer that question so: `yes`, `no`, `always`, or the words of an option
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from koboshi.errors import KoboshiError
 from koboshi.performers import Program
 
+from .asks import Asks
 from .logins import login_of
 from .logs import about
 from .settling import resolved
@@ -65,6 +66,7 @@ class Ward:
         self._environment = environment
         self.login = login_of(entry.agent_type, environment)
         self._pen, self._versions, self._reach = pen, versions, reach
+        self.asks = Asks(entry.agent)
         self._orders: list[Body] = []
         self._listeners: set[asyncio.Queue[tuple[Event, World]]] = set()
         self._changed = asyncio.Event()

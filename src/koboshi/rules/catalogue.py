@@ -51,6 +51,7 @@ BUILTIN: tuple[Rule, ...] = (
     prompts.question_waits_for_person,
     prompts.refusal_not_told,
     messages.message_waiting,
+    messages.person_asked_for,
     refresh.work_not_saved,
     refresh.old_run_still_up,
     refresh.new_run_missing,

@@ -1,13 +1,14 @@
-"""MSG: what a person wants to be typed."""
+"""MSG: what a person wants to be typed, and what an agent wants to know of one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Send
-from koboshi.core.events import Severity
+from koboshi.core.actions import Escalate, Send
+from koboshi.core.events import Order, OrderGiven, Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
+from koboshi.core.view import HISTORY
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -42,3 +43,30 @@ def message_waiting(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
         at_once=message.at_once,
     )
     return Proposal(message="a person's message waits", actions=(send,))
+
+
+@rule("MSG002", "person-asked-for", Severity.P1)
+def person_asked_for(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
+    """The agent asks a person something, by its tool `ask_human`, and has no answer yet.
+
+    ## Why
+    Its tool call waits, and an agent that waits at night gets nothing done.
+
+    ## Example
+    The agent calls `ask_human("Which of the two schemas?")`: a person is told, once, and answers
+    with `koboshi answer NAME:ask1 "the second"`.
+
+    ## Safety
+    Safe. It tells a person, and types nothing.
+    """
+    for event in reversed(view.history(HISTORY)):
+        body = event.body
+        if not isinstance(body, OrderGiven) or body.order not in (Order.ASK, Order.REPLY):
+            continue
+        if body.order is Order.REPLY:
+            return None
+        agent = view.context.agent
+        text = f"{agent} asks you: {body.text} ('koboshi questions' lists it)"
+        escalate = Escalate(about=f"{view.run.number}.ask{event.seq}", text=text)
+        return Proposal(message=f"asks a person: {body.text}", actions=(escalate,))
+    return None

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from koboshi.adapters.claude import install
+from koboshi.adapters.claude import install, servers
 from koboshi.adapters.codex import install as codex_install
 from koboshi.adapters.splicing import Splice, Unusable
 from koboshi.core.settings import Settings
@@ -97,6 +97,18 @@ EDITS: dict[str, tuple[Edit, Edit]] = {
 CODEX: dict[str, tuple[Edit, Edit]] = {".codex/hooks.json": _hooks(codex_install.HOOKS)}
 
 
+def _servers(text: str | None) -> str:
+    return servers.CREATED if text is None else servers.merged(text)
+
+
+def _no_servers(text: str | None) -> str | None:
+    return None if text is None else servers.removed(text)
+
+
+#: Only where it is asked for: Claude Code asks its user about every server of a project.
+TOOLS: dict[str, tuple[Edit, Edit]] = {".mcp.json": (_servers, _no_servers)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """A file that becomes another."""
@@ -113,11 +125,16 @@ class Change:
         return {self.before: "created", self.after: "removed"}.get(None, "changed")
 
 
-def plan(root: Path, *, remove: bool, codex: bool = False) -> tuple[Change, ...]:
+def plan(
+    root: Path, *, remove: bool, codex: bool = False, tools: bool = False
+) -> tuple[Change, ...]:
     """What would be done to the project; what was put in is taken out, asked for or not."""
     changes = []
-    there = remove and any((root / name).exists() for name in CODEX)
-    for name, edits in {**EDITS, **(CODEX if codex or there else {})}.items():
+    wanted = dict(EDITS)
+    for asked, extra in ((codex, CODEX), (tools, TOOLS)):
+        if asked or (remove and any((root / name).exists() for name in extra)):
+            wanted |= extra
+    for name, edits in wanted.items():
         path = root / name
         if not path.resolve().is_relative_to(root.resolve()):
             raise InputError(f"{path}: is outside of the project, through a link")

@@ -27,7 +27,13 @@ KNOWN = 5.0
 def brief(ward: Ward) -> dict[str, Any]:
     """One line of `ls` about it, as things stand."""
     now = ward.supervisor.runtime.now() if ward.supervisor else None
-    return report.brief(ward.entry, ward.world, now, trouble(ward))
+    return {**report.brief(ward.entry, ward.world, now, trouble(ward)), **said(ward)}
+
+
+def said(ward: Ward) -> dict[str, Any]:
+    """What the agent itself says through its tools."""
+    number = ward.world.view.run.number if ward.world is not None else 0
+    return {"asked": ward.asks.open(number), "progress": ward.asks.progress}
 
 
 def trouble(ward: Ward) -> str:

@@ -32,7 +32,8 @@ from koboshi.store.roster import Entry
 from . import asking, report
 from .bringing import bundle, metrics, notice, notices, prompt
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
-from .following import brief, raise_failed_start, runs, seen_ended, trouble, watched
+from .errands import Errands
+from .following import brief, raise_failed_start, runs, said, seen_ended, trouble, watched
 from .requests import AnswerArgs, ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Verbs:
     def __init__(self, house: House, leave: Callable[[], None]) -> None:
         self._house = house
         self._leave = leave
+        self._errands = Errands(house, self._up)
         self._since = time.time()
 
     def table(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
@@ -85,6 +87,7 @@ class Verbs:
             "screen": self.screen,
             "questions": self.questions,
             "answer": self.answer,
+            **self._errands.table(),
             "leave": self.leave,
         }
 
@@ -130,7 +133,7 @@ class Verbs:
             await ward.taken_up(5.0)
         supervisor = ward.supervisor
         now = supervisor.runtime.now() if supervisor else None
-        return report.full(ward.entry, ward.world, now, trouble(ward))
+        return {**report.full(ward.entry, ward.world, now, trouble(ward)), **said(ward)}
 
     async def screen(self, args: dict[str, Any]) -> dict[str, Any]:
         """One look at an agent's terminal, with secrets masked: it is meant to be shown."""
@@ -160,6 +163,7 @@ class Verbs:
                 rows = asking.shown_by_hook(line.payload) if line else await self._rows(ward)
                 shown = self._masked(ward, "\n".join(rows), 0).split("\n") if rows else []
                 found.append({**asking.facts_of(view, question, now), "shown": shown})
+            found += ward.asks.questions(view.run.number)
         return sorted(found, key=lambda each: float(each["since"]))
 
     async def _rows(self, ward: Ward) -> list[str]:
@@ -270,6 +274,8 @@ class Verbs:
     async def answer(self, args: dict[str, Any]) -> dict[str, Any]:
         """Have a question answered; what came of it, or that it is too late."""
         asked = _as(AnswerArgs, args)
+        if ":ask" in asked.id:
+            return await self._errands.reply(asked.id, asked.text)
         name, number = asking.parsed(asked.id)
         ward, world = await self._up(name)
         return await asking.answered(ward, world, number, asked.text, asked.wait)

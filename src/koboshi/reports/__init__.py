@@ -1,0 +1,1 @@
+"""Reports: journals → what each agent did in some hours, as a value, in words and as a page."""
