@@ -301,3 +301,16 @@ def test_hooks_over_http_are_answered_there(lodges: Lodges, model: Model) -> Non
     lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
 
     assert ways(lodge) == ["hook"]
+
+
+def test_a_key_is_used_where_the_policy_trusts(lodges: Lodges, part: Part) -> None:
+    """The default of that dialog is no: the selection is moved, and seen on the option."""
+    lodge = ruled(lodges, part, "hook")
+    known = lodge.home.path / ".claude.json"
+    settings = json.loads(known.read_text(encoding="utf-8"))
+    del settings["customApiKeyResponses"]
+    known.write_text(json.dumps(settings), encoding="utf-8")
+    lodge.run()
+    lodge.until("a", lambda known: known["status"] == "idle" and bool(ways(lodge)))
+
+    assert ways(lodge) == ["keys"]

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.registry import has_manifest
+from koboshi.core.actions import Mode
 from koboshi.core.engine import World
 from koboshi.core.events import Context, Order, OrderGiven
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.performers import Gear, Program
-from koboshi.performers.policing import by_policy
+from koboshi.performers.policing import by_policy, warm
 from koboshi.sources import reborn
 from koboshi.sources.hookfile import HookFile
 from koboshi.sources.hookhttp import HookUrl, hook_http, reserve
@@ -134,6 +135,8 @@ def _inform(post: Post, supervisor: Supervisor) -> None:
     if post.answers is not None:
         home = around(post).get("HOME", "")
         supervisor.hands.advise = by_policy(post.answers, post.agent_type, home)
+        if post.settings.mode >= Mode.AUTO:
+            asyncio.get_running_loop().run_in_executor(None, warm)
 
 
 def _tell(recovered: Recovered) -> None:

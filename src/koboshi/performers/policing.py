@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from koboshi.core.events import Advice, Stance
+from koboshi.core.readings import Prompt, PromptKind
+from koboshi.policy.policies import Policy
 from koboshi.policy.requests import Surroundings
 from koboshi.store.manifests import config_dir
 from koboshi.store.paths import state_dir
 
+from .advising import Matter
+
 if TYPE_CHECKING:
-    from koboshi.policy.policies import Policy
     from koboshi.policy.requests import Opinion
 
-    from .advising import Advise, Matter
+    from .advising import Advise
 
 #: Seconds for a judgement: a path may lie on a disk that does not answer.
 LONGEST = 10.0
@@ -32,6 +35,12 @@ def surroundings(folder: str, home: str = "") -> Surroundings:
         resolve=os.path.realpath,
         guarded=(str(config_dir()), str(state_dir())),
     )
+
+
+def warm() -> None:
+    """Have ready what a judgement needs: the first one would wait for the grammar of a shell."""
+    matter = Matter(prompt=Prompt(kind=PromptKind.PERMISSION, question="?", subject="true"))
+    _opinion(matter, Policy(exact=("true",)), "claude", "/")
 
 
 def by_policy(policy: Policy, cli: str, home: str = "") -> Advise:

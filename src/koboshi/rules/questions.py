@@ -24,7 +24,7 @@ JUDGED = (PromptKind.PERMISSION, PromptKind.QUESTION, PromptKind.PLAN, PromptKin
 #: What an agent's hooks tell of, too.
 _HOOKED = (PromptKind.PERMISSION, PromptKind.QUESTION, PromptKind.PLAN)
 #: Seconds for the hook of a question that is on the screen already, where the agent has hooks.
-HOOK_WAIT = 2.0
+HOOK_WAIT = 3.0
 #: What a person answers with, and what it means; other words are those of an option.
 WORDS = {"yes": Meaning.ONCE, "no": Meaning.NO, "always": Meaning.ALWAYS}
 

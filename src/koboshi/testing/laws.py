@@ -154,8 +154,9 @@ class Laws:
         late = self._settings.ask_for > 0 and self._settings.ask_then == "deny"
         wanted = "no" if subject == DENIED else "once"
         if subject not in (*self._settings.allow, DENIED):
-            wanted = "no" if late else ""
-        if meaning != wanted:
+            wanted = ""
+        # What nobody answered in time is refused, also what a stop left to a person.
+        if meaning != wanted and not (late and meaning == "no"):
             raise Violation(f"answered {meaning!r} to {subject!r}, which nobody wanted")
         which = (len(self._host.starts), number)
         if which in self._answered:
