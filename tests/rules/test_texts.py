@@ -145,10 +145,17 @@ def test_a_bad_end_is_told_and_bundled(end: RunExited) -> None:
 
 
 @pytest.mark.parametrize(
-    "end", [RunExited(run=1, code=0), RunExited(run=1, code=1, meant=True), RunExited(run=1)]
+    "end",
+    [
+        RunExited(run=1, code=0),
+        RunExited(run=1, code=1, meant=True),
+        RunExited(run=1),
+        RunExited(run=1, code=130),
+        RunExited(run=1, signal=2),
+    ],
 )
 def test_other_ends_are_not(end: RunExited) -> None:
-    """Nothing is known of an error."""
+    """Nothing is known of an error, or a person pressed the key."""
     driver = at_work()
     decided = driver.tell(end)
 

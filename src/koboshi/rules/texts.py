@@ -17,7 +17,7 @@ from koboshi.core.rules import ERRORS, Proposal, rule
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
     from koboshi.core.events import Moment
-    from koboshi.core.view import Echo, View
+    from koboshi.core.view import Echo, Exit, View
 
 
 #: Patterns of RE2. More can be had by a rule of one's own.
@@ -40,6 +40,8 @@ TOLD, ASKED = 3, 5
 #: Seconds between two words about the same kind of text.
 PAUSE = 60.0
 _WAITING = "waiting"
+#: SIGINT and SIGQUIT: what a terminal sends for a key.
+_KEYS = (2, 3)
 
 
 def _heard(view: View, patterns: tuple[str, ...], now: Moment) -> list[Echo]:
@@ -167,6 +169,11 @@ def memory_exhausted(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=text, actions=(note,), evidence=(echo.text,))
 
 
+def _interrupted(exit_: Exit) -> bool:
+    """Ended by a key, such as Ctrl-C: somebody at its terminal knows of it already."""
+    return exit_.signal in _KEYS or (exit_.code or 0) - 128 in _KEYS
+
+
 @rule("TXT005", "run-ended-with-error", Severity.P0, Status.GONE)
 def run_ended_with_error(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """The process ended by itself, with an exit code other than 0 or by a signal.
@@ -177,7 +184,7 @@ def run_ended_with_error(view: View, now: Moment) -> Proposal | None:  # noqa: A
 
     ## Example
     `a1: run 3 ended with exit code 1`, and run 4 resumes its session. What tells of the end is
-    put into a debug bundle.
+    put into a debug bundle. Not for a run that Ctrl-C has ended.
 
     ## Safety
     Safe. It tells a person, once per run; it restarts nothing.
@@ -185,7 +192,7 @@ def run_ended_with_error(view: View, now: Moment) -> Proposal | None:  # noqa: A
     exit_ = view.run.exit
     if view.status is not Status.GONE or exit_ is None or exit_.meant or view.run.number == 0:
         return None
-    if exit_.signal is None and not exit_.code:
+    if (exit_.signal is None and not exit_.code) or _interrupted(exit_):
         return None
     how = f"by signal {exit_.signal}" if exit_.signal else f"with exit code {exit_.code}"
     text = f"{view.context.agent}: run {view.run.number} ended {how}"
