@@ -16,12 +16,15 @@ from koboshi.core.readings import PromptKind
 from .banning import Breach, broken, by_touch
 from .fitting import takes_call, takes_domain, takes_name, takes_touch
 from .floors import floors
+from .hazards import hazards
 from .policies import SHELL_TOOLS, AnswerRule, Policy, is_host
 from .requests import Opinion, Request, Surroundings, Word, stricter
 from .scenes import Scene
+from .sending import sends
 from .shell.calls import Argument, Call, Script, Touch
 from .shell.scripts import read_script
 from .shell.trees import unreadable
+from .shifts import WHY, through_shifts
 
 __all__ = ["Opinion", "Policy", "Surroundings", "judge", "stricter"]
 
@@ -32,7 +35,7 @@ _FILE_TOOLS = frozenset(
 )
 _HOST_TOOLS = frozenset({"WebFetch", "web_fetch"})
 _SHOWN = 80
-_DOUBTS = frozenset({"default", "unparsed", "unclear", "variables"})
+_DOUBTS = frozenset({"default", "unparsed", "unclear", "variables", "broad"})
 
 
 def judge(request: Request, policy: Policy, around: Surroundings) -> Opinion:
@@ -164,6 +167,10 @@ def _command(request: Request, cwd: str, policy: Policy, scene: Scene) -> Iterat
         yield from _call(call, request.tool, policy, scene)
     for touch in script.touches:
         yield from _touch(touch, "", policy, scene)
+    for _ in through_shifts(script, scene):
+        yield _asks("unclear", WHY)
+    for call, why in sends(script, scene):
+        yield _asks("unclear", f"{call.name!r}: {why}")
     if _is_empty(script):
         yield _DEFAULT
 
@@ -183,6 +190,9 @@ def _is_empty(script: Script) -> bool:
 def _call(call: Call, tool: str, policy: Policy, scene: Scene) -> Iterator[Opinion]:
     for why in floors(call, scene):
         yield _asks("unclear", f"{call.name!r}: {why}")
+    rule = next((each for each in policy.rules if takes_call(each, call, tool, scene)), None)
+    for why in hazards(call, rule) if rule and rule.do is Word.ALLOW else ():
+        yield _asks("broad", f"{call.name!r}: {why}; a rule must spell it out")
     found = _by_rules(policy, lambda rule: takes_call(rule, call, tool, scene))
     # Of `timeout 5 make` only `make` needs a rule; but one may forbid `timeout`.
     if not call.carrier or (found is not _DEFAULT and found.verdict is not Word.ALLOW):
