@@ -21,6 +21,7 @@ from .policies import SHELL_TOOLS, AnswerRule, Policy, is_host
 from .requests import Opinion, Request, Surroundings, Word, stricter
 from .scenes import Scene
 from .sending import sends
+from .serving import breaches, steers
 from .shell.calls import Argument, Call, Script, Touch
 from .shell.scripts import read_script
 from .shell.trees import unreadable
@@ -146,7 +147,17 @@ def _parts(request: Request, policy: Policy, scene: Scene) -> Iterator[Opinion]:
         needed = tool in SHELL_TOOLS or tool in _FILE_TOOLS or tool in _HOST_TOOLS
         if needed:
             yield _asks("incomplete", "it is not known what the tool would do")
-        yield _by_rules(policy, lambda rule: takes_name(rule, tool))
+        yield from _served(request, policy, scene)
+        yield _by_rules(policy, lambda rule: takes_name(rule, request, scene))
+
+
+def _served(request: Request, policy: Policy, scene: Scene) -> Iterator[Opinion]:
+    """What speaks against the words that a server's tool is given."""
+    for breach in breaches(request, scene):
+        if breach.ban.name not in policy.overridden:
+            yield _denied(breach, request.tool, policy, scene)
+    if steers(request, scene):
+        yield _asks("unclear", "it may be about what watches over the agent")
 
 
 def _from_home(path: str, scene: Scene) -> str:
