@@ -19,7 +19,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from koboshi.core.readings import PromptKind
+from koboshi.core.readings import Meaning, Option, Prompt, PromptKind
+from koboshi.policy.dialogs import request_of_prompt
 from koboshi.policy.hooks import request_of_hook
 from koboshi.policy.judging import judge_bare
 from koboshi.policy.policies import AnswerRule, Policy
@@ -319,6 +320,38 @@ def check_payload(draw: random.Random) -> None:
         assert request.complete or found.verdict is not Word.ALLOW, payload
 
 
+_QUESTIONS = [
+    "Do you want to proceed?",
+    "Would you like to run the following command?",
+    "Would you like to make the following edits?",
+    "Allow execution of [Shell]?",
+    'Allow execution of MCP tool "a" from server "b"?',
+    'Allow the a MCP server to run tool "b"?',
+    "Apply this change?",
+    "Do you want to make this edit to a.py?",
+    "Do you want to allow Claude to fetch this content?",
+    "Permission required",
+]
+
+
+def check_prompt(draw: random.Random) -> None:
+    """One dialog; what is not complete is not allowed, and no row of a wrapped one is."""
+    subject = random_line(draw)
+    question = draw.choice([*_QUESTIONS, random_line(draw)])
+    options = [Option(text=random_line(draw), meaning=each) for each in Meaning]
+    prompt = Prompt(
+        kind=draw.choice([PromptKind.PERMISSION] * 9 + list(PromptKind)),
+        question=question,
+        subject=subject,
+        options=tuple(draw.sample(options, 2)),
+    )
+    cli = draw.choice(["claude", "codex", "gemini", "opencode", "scripted", ""])
+    request = request_of_prompt(prompt, cli, "/home/u/src/app")
+    found = judge_bare(request, GENEROUS, AROUND)
+    assert request.complete or found.verdict is not Word.ALLOW, prompt
+    assert judge_bare(request, Policy(), AROUND).verdict is not Word.ALLOW, prompt
+
+
 class RealShell:
     """A bash in an empty folder in which `good` does nothing and `evil` leaves a mark."""
 
@@ -388,12 +421,17 @@ def main() -> int:
     asked = reader.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         shell = RealShell(Path(folder))
-        checks = {"lines": check_line, "payloads": check_payload, "in a real bash": shell.check}
-        for name, check in checks.items():
-            began = time.monotonic()
-            repeat(check, asked.count // 3, asked.seed)
-            took = time.monotonic() - began
-            sys.stdout.write(f"{asked.count // 3} {name}: {took:.0f} s\n")
+        # By what they cost: a line takes ten times as long as a payload, a real bash again as much.
+        checks = {
+            "lines": (check_line, 8),
+            "payloads": (check_payload, 57),
+            "prompts": (check_prompt, 33),
+            "in a real bash": (shell.check, 2),
+        }
+        for name, (check, percent) in checks.items():
+            began, count = time.monotonic(), asked.count * percent // 100
+            repeat(check, count, asked.seed)
+            sys.stdout.write(f"{count} {name}: {time.monotonic() - began:.0f} s\n")
             sys.stdout.flush()
         sys.stdout.write(f"{shell.ran} lines were allowed and run; none ran evil\n")
     return 0

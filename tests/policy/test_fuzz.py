@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.policy.fuzz import RealShell, check_line, check_payload, repeat
+from tests.policy.fuzz import RealShell, check_line, check_payload, check_prompt, repeat
 
 
 def test_random_lines_never_raise_and_are_never_allowed_without_rules() -> None:
@@ -17,6 +17,11 @@ def test_random_lines_never_raise_and_are_never_allowed_without_rules() -> None:
 def test_random_payloads_never_raise() -> None:
     """Wrong types, too much of everything."""
     repeat(check_payload, 2000, 0)
+
+
+def test_random_prompts_never_raise_and_are_never_allowed_without_rules() -> None:
+    """Questions of every CLI with any subject."""
+    repeat(check_prompt, 600, 0)
 
 
 def test_what_is_allowed_does_not_run_anything_else_in_a_real_bash(tmp_path: Path) -> None:

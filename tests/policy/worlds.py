@@ -60,6 +60,27 @@ POLICY = Policy(
         ),
     )
 )
+#: What owners write who do not want to be asked: each of these with any words.
+PROGRAMS = """
+    git ls cat head tail grep rg find wc sed awk sort uniq diff mkdir touch cp mv rm ln
+    chmod tar unzip zip npm pnpm yarn node tsc eslint prettier jest vitest python3 pip
+    pytest ruff mypy uv poetry tox pre-commit make cmake ninja cargo go gcc rustc mvn
+    gradle ./gradlew ./scripts/run.sh bundle docker kubectl terraform gh curl wget nc
+    rsync echo printf date pwd whoami which test [ cd sleep jq sqlite3 psql vim less pkill
+    kill ps du df tree xxd ssh-keygen openssl brew apt npx
+"""
+PLAIN = Policy(
+    rules=(
+        AnswerRule(
+            do=Word.ALLOW,
+            name="plain",
+            commands=tuple(f"{each} *" for each in PROGRAMS.split()),
+        ),
+        AnswerRule(
+            do=Word.ALLOW, name="inside", tools=("Read", "Write", "Edit"), paths=("inside",)
+        ),
+    )
+)
 #: Everything that a rule can allow is allowed.
 GENEROUS = Policy(rules=(AnswerRule(do=Word.ALLOW, name="all", tools=("*",)),))
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .policies import SHELL_TOOLS, AnswerRule, command_fits, domain_fits, path_fits
-from .requests import Word
+from .requests import Request, Word
 from .scenes import Scene, pieces
+from .serving import takes_arguments
 from .shell.calls import Argument, Call, Touch
 
 
@@ -81,8 +82,15 @@ def takes_domain(rule: AnswerRule, domain: str, tool: str) -> bool:
     return any(domain_fits(domain, each) for each in rule.domains)
 
 
-def takes_name(rule: AnswerRule, tool: str) -> bool:
-    """Whether a rule speaks of a tool of which nothing but its name is known."""
-    if rule.commands or rule.paths or rule.domains or not tool:
+def takes_name(rule: AnswerRule, request: Request, scene: Scene) -> bool:
+    """Whether a rule speaks of a tool by its name, and of what a server's tool is given."""
+    tool, looks_closer = request.tool, bool(rule.commands or rule.paths or rule.domains)
+    if not tool or not rule.takes_tool(tool):
         return False
-    return bool(rule.tools or rule.mcp) and rule.takes_tool(tool)
+    if not looks_closer:
+        return bool(rule.tools or rule.mcp)
+    # `tool = "*"` with a path was written about files: to allow, it must name the server.
+    named = rule.mcp or any(each.startswith("mcp__") for each in rule.tools)
+    if not tool.startswith("mcp__") or (rule.do is Word.ALLOW and not named):
+        return False
+    return takes_arguments(rule, request, scene)

@@ -5,13 +5,16 @@ An owner who allows `git *` or `tar *` does not think of the options that run ot
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
+from .hazards import spoken
+from .options import risky_options
 from .scenes import Scene
 from .shell.calls import Argument, Call
 from .shell.wrappers import SHELLS
-from .targets import git_verb, targets
+from .targets import behind, creations, git_verb, operands, targets
 
 _ALWAYS = {
     "ssh": "it runs something on another machine",
@@ -32,9 +35,17 @@ _ALWAYS = {
     "history": "it shows what was typed, secrets included",
     **dict.fromkeys(
         "strace ltrace gdb lldb unshare taskset numactl chrt fakeroot xvfb-run valgrind rlwrap entr"
-        " perf bwrap firejail expect socat ncat dtach abduco tsp pueue proxychains".split(),
+        " perf bwrap firejail expect socat ncat dtach abduco tsp pueue proxychains cpio".split(),
         "it runs another program",
     ),
+    **dict.fromkeys(
+        "ex ed emacsclient".split(), "it runs what it is told in a language of its own"
+    ),
+    **dict.fromkeys("xdg-open open start gio".split(), "it opens something in another program"),
+    **dict.fromkeys("mail mailx mutt sendmail msmtp".split(), "it sends a letter"),
+    **dict.fromkeys("fc complete compgen".split(), "it gives words another meaning"),
+    "ssh-copy-id": "it gives a key to another machine",
+    "ssh-add": "it handles keys",
 }
 _CODE = {
     re.compile(r"(?:python|pypy)[\d.]*"): re.compile(r"-[a-zA-Z]*c.*"),
@@ -46,42 +57,29 @@ _CODE = {
     re.compile(r"php[\d.]*"): re.compile(r"-[rBRE].*"),
     re.compile(r"lua[\d.]*|rscript"): re.compile(r"-e.*"),
 }
-#: Options that run a program or write a file; a long one may be shortened.
-_RUNS = {
-    "git": ("--config-env", "--exec-path", "--exec", "--upload-pack", "--receive-pack",
-            "--ext-diff", "--textconv", "-O", "--open-files-in-pager", "--output", "--extcmd",
-            "--template", "--separate-git-dir"),
-    "tar": ("--checkpoint-action", "--to-command", "-I", "--use-compress-program", "-F",
-            "--info-script", "--new-volume-script", "--rsh-command"),
-    "rsync": ("-e", "--rsh", "--rsync-path"),
-    "scp": ("-S", "-o", "-F"),
-    "sftp": ("-S", "-o", "-F", "-b"),
-    "make": ("--eval", "-E"),
-    "sort": ("--compress-program",),
-    "zip": ("-TT", "--unzip-command"),
-    "man": ("-P", "--pager", "-H"),
-    "rg": ("--pre", "--hostname-bin"),
-    "fd": ("-x", "-X", "--exec", "--exec-batch"),
-    "curl": ("-K", "--config", "-T", "--upload-file"),
-    "wget": ("--use-askpass", "--post-file", "--body-file", "-e", "--execute"),
-    "npm": ("--script-shell", "--prefix", "-C", "--node-options", "--userconfig", "--globalconfig"),
-    "pip": ("--target", "-t", "--prefix", "--root"),
-    "less": ("-k", "-o", "-O"),
-    "tcpdump": ("-z", "-w"),
-    "ctags": ("--options",),
-}  # fmt: skip
-_GIT_RUNS = (
-    ["bisect", "run"], ["submodule", "foreach"], ["filter-branch"], ["config"], ["difftool"],
-    ["mergetool"], ["daemon"], ["instaweb"], ["send-email"], ["credential"],
-)  # fmt: skip
+#: Options that send a program to another folder, whose files say what it runs.
+_FOLDERS = {
+    "make": ("-C", "--directory", "-f", "--file", "--makefile", "-I", "--include-dir"),
+    "ninja": ("-C", "-f"),
+    "cmake": ("-P", "-S", "-B", "--build", "--install", "-C"),
+    "npm": ("--prefix", "-C"),
+    "pnpm": ("-C", "--dir"),
+    "yarn": ("--cwd",),
+    "cargo": ("--manifest-path", "-C"),
+    "go": ("-C",),
+    "mvn": ("-f", "--file"),
+    "gradle": ("-p", "--project-dir", "-b"),
+    "pytest": ("-c", "--rootdir", "--confcutdir"),
+    "pip": ("-r", "--requirement", "-c", "--constraint"),
+    "just": ("-f", "--justfile", "-d"),
+}
+_SYMBOLIC = re.compile(r"-[a-qt-zA-Z]*s[a-qt-zA-Z]*|--symbolic")  # with `-r` it is worked out
 _AWK = re.compile(r"system|getline|[|>]|@load|@include|-f\b")
 _SED = re.compile(r"s(.)(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiI0-9]*|(?:\d+|\$)?(?:,(?:\d+|\$))?!?[pdq=]")
 _ARITHMETIC = frozenset(
     "[ [[ test let declare typeset local export readonly unset printf read".split()
 )
 _LOOKS_AT_FOLDERS = frozenset("ls cd echo printf pwd test [ [[ du df stat realpath".split())
-_EDITORS = frozenset("vi vim nvim view ex ed emacs nano pico micro".split())
-_SHORTEST = 5  # `--exe`: shorter ones are ambiguous mostly
 _ALL_OF_IT = ("rm", "mv", "shred", "rmdir", "chmod", "chown")
 
 
@@ -98,44 +96,32 @@ def floors(call: Call, scene: Scene) -> Iterator[str]:
         yield "a shell runs what it is fed"
     if _is_code(name, rest) or (_interprets(name) and call.fed and not _has_file(rest)):
         yield "it runs code that is not looked into"
-    if any(_runs(name, word) for word in rest) or _git_runs(call):
-        yield "one of its options can run or write something else"
+    yield from risky_options(call)
     if name in _ARITHMETIC and any("$(" in word or "`" in word for word in rest):
         yield "a shell may run a part of its words"
     if name in ("make", "gmake") and any("=" in word for word in rest):
         yield "it sets variables of the makefile"
     if name == "printf" and "-v" in rest[:1]:
         yield "it sets a variable"
-    if _starts_more(call):
-        yield "it starts something that is not looked into"
     yield from _by_path(call, scene)
 
 
-def _starts_more(call: Call) -> bool:
-    """Programs that are harmless with some words and start others with some more."""
-    name, rest = call.name, call.rest
-    if name in _EDITORS:
-        return any(word[:1] in ("-", "+") for word in rest)
-    if name in ("source", "."):
-        return call.fed
-    if name in ("env", "set", "export", "declare"):
-        return rest in ((), ("-p",)) and not call.carrier
-    if name == "tmux":
-        return any(word.startswith(("new", "split", "display-p", "popup")) for word in rest)
-    if name in ("docker", "podman", "nerdctl"):
-        return any(word.startswith(("-v", "--volume", "--mount", "--priv")) for word in rest)
-    if name == "gh":
-        return rest[:1] == ("api",) or "delete" in rest
-    return name in ("find", "gfind") and any(word in ("-L", "-follow") for word in rest)
-
-
 def _by_path(call: Call, scene: Scene) -> Iterator[str]:
+    yield from _by_folder(call, scene)
+    for made in creations(call):
+        spots = scene.spots(made, call.places)
+        if spots is None or any(
+            not (scene.inside(spot) or scene.temporary(spot)) for spot in spots
+        ):
+            yield "it makes something outside of the worktree"
+        elif any("/.git/" in f"{spot}/" for spot in spots):
+            yield "it changes git's own files"
     for word in call.words[1:]:
         if scene.leads_out(word, call.places):
             yield "a link leads out of the worktree"
         if scene.leads_elsewhere(word):
             yield "where a path leads is known only when it runs"
-        if call.name == "ln" and _is_outside(word, call, scene):
+        if call.name == "ln" and word.text[:1] != "-" and _links_out(word, call, scene):
             yield "it makes a link to something outside of the worktree"
         if call.name not in _LOOKS_AT_FOLDERS and word.text[:1] != "-":
             spots = scene.spots(word, call.places) or ()
@@ -143,6 +129,28 @@ def _by_path(call: Call, scene: Scene) -> Iterator[str]:
                 yield "it is about a whole home folder, secrets included"
     for target in targets(call):
         yield from _by_target(target, call, scene)
+
+
+def _by_folder(call: Call, scene: Scene) -> Iterator[str]:
+    """Programs that go by the files of a folder, sent out of the worktree."""
+    name, _ = spoken(call)
+    folders = tuple(behind(call.words[1:], _FOLDERS.get(name, ())))
+    if call.name == "git":
+        folders, rest = git_verb(call.words[1:])
+        verb = rest[0].text if rest else ""
+        if not folders and verb not in ("clone", "init", "ls-remote", ""):
+            folders = (Argument(text="."),)
+        if verb == "push" and any(_is_address(word.text) for word in operands(rest[1:])[:1]):
+            yield "it pushes to an address of its own"
+    for folder in folders:
+        spots = scene.spots(folder, call.places)
+        if spots is None or any(not scene.inside(spot) for spot in spots):
+            yield "it goes by files outside of the worktree, which say what it runs"
+            return
+
+
+def _is_address(text: str) -> bool:
+    return "/" in text or ":" in text or text.startswith(".")
 
 
 def _by_target(target: Argument, call: Call, scene: Scene) -> Iterator[str]:
@@ -159,9 +167,17 @@ def _by_target(target: Argument, call: Call, scene: Scene) -> Iterator[str]:
             yield "it is about the whole worktree"
 
 
-def _is_outside(word: Argument, call: Call, scene: Scene) -> bool:
-    spots = scene.spots(word, call.places)
-    return spots is None or any(not scene.inside(spot) for spot in spots)
+def _links_out(word: Argument, call: Call, scene: Scene) -> bool:
+    """Whether a link, or the file behind it, is outside of the worktree."""
+    words = [word]
+    names = operands(call.words[1:])[-1:]
+    symbolic = any(_SYMBOLIC.fullmatch(each) for each in call.rest)
+    if symbolic and names and word not in names and not word.text.startswith("/"):
+        # Its text counts from the folder of the link, not from where it is made.
+        folders = (posixpath.dirname(names[0].text), names[0].text)
+        words = [Argument(text=posixpath.join(each, word.text)) for each in folders]
+    found = [scene.spots(each, call.places) for each in words]
+    return any(spots is None or any(not scene.inside(s) for s in spots) for spots in found)
 
 
 def _interprets(name: str) -> bool:
@@ -185,12 +201,14 @@ def _is_code(name: str, rest: tuple[str, ...]) -> bool:
 
 def _own_options(rest: tuple[str, ...]) -> Iterator[str]:
     """The options of the interpreter; behind `-m x` or a file they are the program's."""
+    valued = False
     for word in rest:
-        if not word.startswith("-") and word != "eval":
+        if not word.startswith("-") and word != "eval" and not valued:
             return
         yield word
         if word == "-m":
             return
+        valued = word in ("-X", "-W")
 
 
 def _plain_sed(rest: tuple[str, ...]) -> bool:
@@ -205,32 +223,3 @@ def _plain_sed(rest: tuple[str, ...]) -> bool:
         for part in (text.split(";") if "s" not in text else [text])
     ]
     return all(_SED.fullmatch(part) for part in parts)
-
-
-def _runs(name: str, word: str) -> bool:
-    options = _RUNS.get("pip" if name.startswith("pip") else name, ())
-    given = word.partition("=")[0]
-    for option in options:
-        if given == option:
-            return True
-        if option.startswith("--"):
-            if len(given) >= _SHORTEST and option.startswith(given) and given.startswith("--"):
-                return True
-        elif len(option) == 2 and word[:1] == "-" != word[1:2] and option[1] in word[1:2]:  # noqa: PLR2004
-            return True
-    return False
-
-
-def _git_runs(call: Call) -> bool:
-    if call.name != "git":
-        return False
-    _, rest = git_verb(call.words[1:])
-    texts = [word.text for word in rest]
-    before = call.rest[: len(call.rest) - len(rest)]
-    if any(word.startswith("-c") for word in before):
-        return True
-    if texts[:1] == ["rebase"] and any(word.startswith("-x") for word in texts):
-        return True
-    return any(texts[: len(each)] == each for each in _GIT_RUNS) or any(
-        text.startswith("ext::") for text in texts
-    )

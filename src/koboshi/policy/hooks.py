@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -19,6 +19,8 @@ from .requests import Request
 EVENT = "PermissionRequest"
 #: Characters of a word, and of a text.
 _MAX_WORD, _MAX_TEXT = 256, 65_536
+#: Texts that a server's tool is given, and levels of them.
+_MOST_ARGUMENTS, _MOST_DEEP = 200, 8
 _PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE)
 _WRITES = {
     "Edit": "file_path",
@@ -155,5 +157,31 @@ def _plan(tool: str, fields: Fields) -> Request:
     return Request(kind=PromptKind.PLAN, tool=tool, question=plan or "", complete=plan is not None)
 
 
-def _other(tool: str, fields: Fields) -> Request:  # noqa: ARG001 - one shape for all readers
-    return Request(kind=PromptKind.PERMISSION, tool=tool)
+def _other(tool: str, fields: Fields) -> Request:
+    found = tuple(_texts(fields, "", 0))
+    known = len(found) <= _MOST_ARGUMENTS and all(len(text) <= _MAX_TEXT for _, text in found)
+    return Request(
+        kind=PromptKind.PERMISSION,
+        tool=tool,
+        arguments=found[:_MOST_ARGUMENTS],
+        complete=known and _depth(fields) <= _MOST_DEEP,
+    )
+
+
+def _texts(value: object, name: str, deep: int) -> Iterator[tuple[str, str]]:
+    """Every text in there, with the name it goes by."""
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict) and deep <= _MOST_DEEP:
+        for key, inner in value.items():
+            yield from _texts(inner, str(key)[:_MAX_WORD], deep + 1)
+    elif isinstance(value, list) and deep <= _MOST_DEEP:
+        for inner in value:
+            yield from _texts(inner, name, deep + 1)
+
+
+def _depth(value: object, deep: int = 0) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if deep > _MOST_DEEP:
+        return deep
+    return max((_depth(each, deep + 1) for each in inner), default=deep)

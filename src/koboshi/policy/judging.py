@@ -16,12 +16,16 @@ from koboshi.core.readings import PromptKind
 from .banning import Breach, broken, by_touch
 from .fitting import takes_call, takes_domain, takes_name, takes_touch
 from .floors import floors
+from .hazards import hazards
 from .policies import SHELL_TOOLS, AnswerRule, Policy, is_host
 from .requests import Opinion, Request, Surroundings, Word, stricter
 from .scenes import Scene
+from .sending import sends
+from .serving import breaches, steers
 from .shell.calls import Argument, Call, Script, Touch
 from .shell.scripts import read_script
 from .shell.trees import unreadable
+from .shifts import WHY, through_shifts
 
 __all__ = ["Opinion", "Policy", "Surroundings", "judge", "stricter"]
 
@@ -32,7 +36,7 @@ _FILE_TOOLS = frozenset(
 )
 _HOST_TOOLS = frozenset({"WebFetch", "web_fetch"})
 _SHOWN = 80
-_DOUBTS = frozenset({"default", "unparsed", "unclear", "variables"})
+_DOUBTS = frozenset({"default", "unparsed", "unclear", "variables", "broad"})
 
 
 def judge(request: Request, policy: Policy, around: Surroundings) -> Opinion:
@@ -143,7 +147,17 @@ def _parts(request: Request, policy: Policy, scene: Scene) -> Iterator[Opinion]:
         needed = tool in SHELL_TOOLS or tool in _FILE_TOOLS or tool in _HOST_TOOLS
         if needed:
             yield _asks("incomplete", "it is not known what the tool would do")
-        yield _by_rules(policy, lambda rule: takes_name(rule, tool))
+        yield from _served(request, policy, scene)
+        yield _by_rules(policy, lambda rule: takes_name(rule, request, scene))
+
+
+def _served(request: Request, policy: Policy, scene: Scene) -> Iterator[Opinion]:
+    """What speaks against the words that a server's tool is given."""
+    for breach in breaches(request, scene):
+        if breach.ban.name not in policy.overridden:
+            yield _denied(breach, request.tool, policy, scene)
+    if steers(request, scene):
+        yield _asks("unclear", "it may be about what watches over the agent")
 
 
 def _from_home(path: str, scene: Scene) -> str:
@@ -164,6 +178,10 @@ def _command(request: Request, cwd: str, policy: Policy, scene: Scene) -> Iterat
         yield from _call(call, request.tool, policy, scene)
     for touch in script.touches:
         yield from _touch(touch, "", policy, scene)
+    for _ in through_shifts(script, scene):
+        yield _asks("unclear", WHY)
+    for call, why in sends(script, scene):
+        yield _asks("unclear", f"{call.name!r}: {why}")
     if _is_empty(script):
         yield _DEFAULT
 
@@ -183,6 +201,9 @@ def _is_empty(script: Script) -> bool:
 def _call(call: Call, tool: str, policy: Policy, scene: Scene) -> Iterator[Opinion]:
     for why in floors(call, scene):
         yield _asks("unclear", f"{call.name!r}: {why}")
+    rule = next((each for each in policy.rules if takes_call(each, call, tool, scene)), None)
+    for why in hazards(call, rule) if rule and rule.do is Word.ALLOW else ():
+        yield _asks("broad", f"{call.name!r}: {why}; a rule must spell it out")
     found = _by_rules(policy, lambda rule: takes_call(rule, call, tool, scene))
     # Of `timeout 5 make` only `make` needs a rule; but one may forbid `timeout`.
     if not call.carrier or (found is not _DEFAULT and found.verdict is not Word.ALLOW):

@@ -148,6 +148,14 @@ class Scene:
                 return True
         return False
 
+    def is_link(self, path: str) -> bool:
+        """Whether a path is, or goes through, a link below the worktree."""
+        root = self.around.worktree
+        plain = posixpath.normpath(path)
+        if not root or not below(plain, root):
+            return self._real(path) != plain
+        return self._real(path) != posixpath.normpath(self._real(root) + plain[len(root) :])
+
     def is_home(self) -> bool:
         """Whether the worktree holds a whole home."""
         root, home = self.worktree(), self.home()

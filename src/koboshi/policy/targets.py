@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from .archives import archive
 from .shell.calls import Argument, Call
 
 Words = tuple[Argument, ...]
@@ -15,22 +16,35 @@ Words = tuple[Argument, ...]
 #: Everything that is no option.
 _ALL = frozenset(
     "rm rmdir shred unlink truncate mv tee chmod chown chgrp chflags chattr srm wipe ed ex vi vim"
-    " nvim nano emacs pico gzip gunzip bzip2 xz trash rename setfacl xattr patch".split()
+    " nvim nano emacs pico gzip gunzip bzip2 xz trash rename setfacl xattr patch strip".split()
 )
 #: The last word, or what stands behind `-t`.
-_LAST = frozenset("cp install ln rsync scp ditto gcp ginstall".split())
+_LAST = frozenset("cp install ln rsync scp ditto gcp ginstall ffmpeg convert magick".split())
 #: What stands behind an option.
 _OPTION = {
     "curl": ("-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar",
              "--trace", "--trace-ascii", "--stderr", "--etag-save", "--hsts", "--libcurl"),
     "wget": ("-O", "--output-document", "-P", "--directory-prefix", "-o", "-a", "--output-file"),
     "sort": ("-o", "--output"),
-    "unzip": ("-d",),
     "find": ("-fprint", "-fprint0", "-fprintf", "-fls"),
     "tree": ("-o",),
     "git": ("--output", "-o"),
-    "zip": ("-O",),
+    "zip": ("-O", "--out", "-b"),
+    "shuf": ("-o", "--output"),
+    "openssl": ("-out", "-keyout", "-writerand"),
+    "gpg": ("-o", "--output"),
+    "ssh-keygen": ("-f",),
+    "pandoc": ("-o", "--output", "--extract-media"),
+    "go": ("-o", "-coverprofile", "-cpuprofile", "-memprofile"),
+    "patch": ("-d", "--directory", "-o", "--output"),
+    "csplit": ("-f", "--prefix"),
+    "time": ("-o", "--output"),
+    "pip": ("-d", "--dest", "-t", "--target"),
+    "jq": ("-o",),
+    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "rustc", "as"), ("-o",)),
+    **dict.fromkeys(("docker", "podman"), ("--cidfile", "--iidfile", "-o")),
 }  # fmt: skip
+_LISTS = re.compile(r"-[a-zA-Z]*[lptvzZ][a-zA-Z]*")
 _INPLACE = re.compile(r"-[a-zA-Z]*i.*|--in-place.*")
 _GIT_SPOILS = frozenset("clean reset checkout restore rm stash worktree gc prune switch".split())
 _GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"})
@@ -48,6 +62,20 @@ def targets(call: Call) -> Iterator[Argument]:
         yield from behind(words, _OPTION[name])
     if special := _SPECIAL.get(name):
         yield from special(words)
+
+
+def creations(call: Call) -> Iterator[Argument]:
+    """The words of a call that it makes new, where nothing is lost."""
+    words = call.words[1:]
+    if call.name in ("mkdir", "touch", "mkfifo", "mknod"):
+        yield from operands(words)
+    if call.name == "git":
+        _, rest = git_verb(words)
+        verb = [word.text for word in rest[:2]]
+        if verb[:1] == ["init"]:
+            yield from operands(rest[1:])
+        if verb == ["worktree", "add"]:
+            yield from operands(rest[2:])[:1]
 
 
 def operands(words: Words) -> Words:
@@ -101,10 +129,34 @@ def _in_place(words: Words) -> Iterator[Argument]:
 
 
 def _tar(words: Words) -> Iterator[Argument]:
-    mode = words[0].text if words else ""
-    extracts = any(word.text in ("--extract", "--get") for word in words)
-    if extracts or ("x" in mode and not mode.startswith("--")):
-        yield from behind(words, ("-C", "--directory"))
+    yield from archive(words).spoils
+
+
+def _first(words: Words) -> Iterator[Argument]:
+    yield from (word for word in operands(words)[:1] if word.text != "-")
+
+
+def _second(words: Words) -> Iterator[Argument]:
+    """`uniq in out`, `split in prefix`; before them may stand the value of an option."""
+    yield from operands(words)[1:]
+
+
+def _unzip(words: Words) -> Iterator[Argument]:
+    if not any(_LISTS.fullmatch(word.text) for word in words):
+        yield from tuple(behind(words, ("-d",))) or (Argument(text="."),)
+
+
+def _into(words: Words) -> Iterator[Argument]:
+    """`7z x a -oDIR`; without it in the folder."""
+    found = [Argument(text=word.text[2:]) for word in words if word.text.startswith("-o")]
+    yield from found or (Argument(text="."),)
+
+
+def _container(words: Words) -> Iterator[Argument]:
+    """`docker cp c:/x HERE`."""
+    files = operands(words)
+    if any(word.text == "cp" for word in files[:2]) and ":" not in files[-1].text:
+        yield files[-1]
 
 
 def _find(words: Words) -> Iterator[Argument]:
@@ -128,6 +180,8 @@ def _git(words: Words) -> Iterator[Argument]:
             yield from operands(rest[1:])
     if verb == "clone" and len(operands(rest[1:])) > 1:
         yield operands(rest[1:])[-1]
+    if verb == "bundle" and more[:1] == ["create"]:
+        yield from operands(rest[2:])[:1]
 
 
 def git_verb(words: Words) -> tuple[Words, Words]:
@@ -156,4 +210,14 @@ _SPECIAL: dict[str, Callable[[Words], Iterator[Argument]]] = {
     "git": _git,
     "tar": _tar,
     "gtar": _tar,
+    "bsdtar": _tar,
+    "zip": _first,
+    "unzip": _unzip,
+    "ar": _second,
+    "uniq": _second,
+    "split": _second,
+    "7z": _into,
+    "7za": _into,
+    "docker": _container,
+    "podman": _container,
 }

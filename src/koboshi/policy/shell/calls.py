@@ -36,6 +36,7 @@ class Call:
     places: Places
     fed: bool = False  #: reads from a pipe, a here-document or a file
     carrier: bool = False  #: runs another call of the script; its own words need no rule
+    step: int = 0  #: its turn among all calls and touches, as far as there is an order
 
     @property
     def name(self) -> str:
@@ -55,6 +56,7 @@ class Touch:
     target: Argument
     places: Places
     writes: bool
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,3 +67,4 @@ class Script:
     touches: tuple[Touch, ...] = ()
     assigned: tuple[str, ...] = ()  #: variables that are set
     doubts: tuple[str, ...] = ()  #: what cannot be told; never allowed
+    ordered: bool = True  #: False: parts of it run at once, or again

@@ -57,7 +57,7 @@ class _Reader(WordReader):
         self._touches: list[Touch] = []
         self._assigned: list[str] = []
         self._nested = self._deep = 0
-        self._looped = self._moved = False
+        self._looped = self._moved = self._at_once = False
 
     def script(self) -> Script:
         """What was found."""
@@ -69,6 +69,7 @@ class _Reader(WordReader):
             touches=tuple(self._touches),
             assigned=tuple(self._assigned),
             doubts=tuple(self._doubts),
+            ordered=not (self._looped or self._at_once),
         )
 
     def read(self, text: str, *, deep: int) -> None:
@@ -78,6 +79,7 @@ class _Reader(WordReader):
             self._doubt(why or "command lines within command lines, too many of them")
             return
         before, self._deep = self._deep, deep
+        self._at_once = self._at_once or "<(" in text or ">(" in text or "coproc" in text
         root = trees.parser().parse(text.encode()).root_node
         self._visit(root)
         if root.has_error:
@@ -155,8 +157,11 @@ class _Reader(WordReader):
                 name = name or (node.type == "function_definition" and n < 2)  # noqa: PLR2004
                 if not name:
                     self._visit(child, fed=fed)
+            elif child.type == "&":
+                self._at_once = True
 
     def _pipeline(self, node: Node, *, fed: bool) -> None:
+        self._at_once = True
         for child in node.children:
             if child.is_named:
                 self._visit(child, fed=fed)
@@ -232,10 +237,15 @@ class _Reader(WordReader):
         if told is not None and words and posixpath.basename(words[0].text) in SHELLS:
             self.read(told, deep=self._deep + 1)
 
-    def _emit(self, words: tuple[Argument, ...], *, fed: bool, deep: int = 0) -> None:
+    def _step(self) -> int:
+        return len(self._calls) + len(self._touches)
+
+    def _emit(
+        self, words: tuple[Argument, ...], *, fed: bool, deep: int = 0, lent: bool = False
+    ) -> None:
         if not words:
             return
-        call = Call(words=words, places=self._places, fed=fed)
+        call = Call(words=words, places=self._places, fed=fed, carrier=lent, step=self._step())
         if words[0].text in _RESERVED:
             self._doubt(UNPARSED)
         inside = unwrap(call) if deep <= MOST_DEEP else None
@@ -245,12 +255,12 @@ class _Reader(WordReader):
             self._calls.append(call)
             self._move(call)
             return
-        self._calls.append(replace(call, carrier=not inside.alone))
+        self._calls.append(replace(call, carrier=lent or not inside.alone))
         self._assigned += inside.assigned
         for why in inside.doubts:
             self._doubt(why)
         for each in inside.calls:
-            self._emit(each, fed=fed, deep=deep + 1)
+            self._emit(each, fed=fed, deep=deep + 1, lent=inside.lent)
         for text in inside.texts:
             self.read(text, deep=self._deep + 1)
 
@@ -278,10 +288,26 @@ class _Reader(WordReader):
             bodies = bodies[0].children[1:]  # behind the `!`
         extra: list[Argument] = []
         told: str | None = None
+        first = len(self._touches)
         for each in redirects:
             more, reads, text = self._redirect(each)
             extra += more
             fed, told = fed or reads, told if text is None else text
+        last = len(self._touches)
+        self._bodies(bodies, redirects, extra, fed=fed, told=told)
+        # Of `a && b > x` the tree says that it is all redirected; it is after `a`.
+        for at in range(first, last):
+            self._touches[at] = replace(self._touches[at], step=self._step())
+
+    def _bodies(
+        self,
+        bodies: list[Node],
+        redirects: list[Node],
+        extra: list[Argument],
+        *,
+        fed: bool,
+        told: str | None,
+    ) -> None:
         if sum(each.type == "heredoc_redirect" for each in redirects) > 1:
             self._doubt("it holds several here-documents")
         if [body.type for body in bodies] == ["command"]:
@@ -322,7 +348,8 @@ class _Reader(WordReader):
         if operator in (">&", "<&") and (target.text.isdigit() or target.text == "-"):
             return
         writes = operator in _WRITES
-        self._touches.append(Touch(target=target, places=self._places, writes=writes))
+        touch = Touch(target=target, places=self._places, writes=writes, step=self._step())
+        self._touches.append(touch)
 
     def _here_document(self, node: Node) -> tuple[list[Argument], bool, str | None]:
         text, literal, certain = trees.here_document(node)

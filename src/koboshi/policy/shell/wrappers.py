@@ -31,6 +31,7 @@ class Inside:
     assigned: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     alone: bool = False  #: it also does something itself, and needs a rule for that
+    lent: bool = False  #: a rule for the wrapper is one for what it runs; bans and doubts are not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,6 +249,26 @@ def _trap(words: Words) -> Inside | None:
     return _line(words[0], ("it runs something later",)) if words else None
 
 
+def _runner(*verbs: str) -> Callable[[Words], Inside | None]:
+    """`uv run pytest`, `npx jest`: who allows them speaks of the environment, not of `rm`."""
+
+    def read(words: Words) -> Inside | None:
+        texts = tuple(word.text for word in words)
+        for verb in verbs:
+            given = tuple(verb.split())
+            if texts[: len(given)] == given:
+                all_of_it = rest = words[len(given) :]
+                while rest and rest[0].text.startswith("-"):
+                    rest = rest[1:]
+                # Behind an option may stand its value: both readings are looked at.
+                readings = (rest,) if rest == all_of_it else (rest, rest[1:])
+                calls = tuple(each for each in readings if each)
+                return Inside(calls=calls, alone=True, lent=True) if calls else None
+        return None
+
+    return read
+
+
 def _flock(words: Words) -> Inside | None:
     return _script(words) or _plain(SHAPES["flock"], words)
 
@@ -264,4 +285,25 @@ _SPECIAL: dict[str, Callable[[Words], Inside | None]] = {
     "command": _lookup,
     "trap": _trap,
     "flock": _flock,
+    "npx": _runner(""),
+    "bunx": _runner(""),
+    "uvx": _runner(""),
+    "npm": _runner("exec", "x"),
+    "pnpm": _runner("exec", "dlx"),
+    "yarn": _runner("exec", "dlx"),
+    "bun": _runner("x"),
+    "uv": _runner("run", "tool run"),
+    "pipx": _runner("run"),
+    "poetry": _runner("run"),
+    "pipenv": _runner("run"),
+    "pdm": _runner("run"),
+    "rye": _runner("run"),
+    "hatch": _runner("run"),
+    "conda": _runner("run"),
+    "mise": _runner("exec", "x"),
+    "asdf": _runner("exec"),
+    "bundle": _runner("exec"),
+    "direnv": _runner("exec"),
+    "dotenv": _runner(""),
+    "doppler": _runner("run"),
 }
