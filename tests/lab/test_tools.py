@@ -16,6 +16,7 @@ from tests.daemon.trials import Trial, trial
 from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
 from tests.lab.model.turns import Turn, call, say
+from tests.lab.notes import NUMBER, handed_over
 from tests.lab.parts import CLAUDE, Part
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
@@ -116,7 +117,7 @@ def test_it_hands_over_with_a_note_of_its_own(part: Part, stages: Stages, model:
     turns = (
         replace(tool("hand_over", note=NOTE, reason="a good place to stop"), match="Hand over"),
         say("Ending my turn.", match="The note is kept"),
-        say(":\\1: Going on with the lexer.", match=r"the number (\d{5}) between"),
+        say(":\\1: Going on with the lexer.", match=NUMBER),
     )
     with equipped(part, stages, model, *turns) as koboshi:
         before = koboshi.status("a1")["run"]["session"]
@@ -126,8 +127,8 @@ def test_it_hands_over_with_a_note_of_its_own(part: Part, stages: Stages, model:
         after = koboshi.status("a1")
 
         assert after["run"]["session"] != before
-        [greeted] = [r for r in model.asked if "hand-over note follows" in r.told]
-        assert NOTE in greeted.told
+        [greeted] = handed_over(model)
+        assert str(greeted.body).count(NOTE) == 1
         assert "Hand over." not in str(greeted.body)
         assert not any("hand-over note for your successor" in r.told for r in model.asked)
         told = koboshi.say("report", "a1", "--since", "1h")

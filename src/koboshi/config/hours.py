@@ -8,6 +8,8 @@ from dataclasses import dataclass
 DAY = 24 * 60
 _HOURS = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])\s*-\s*([01]?[0-9]|2[0-3]):([0-5][0-9])")
 
+_TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
+
 
 @dataclass(frozen=True, slots=True)
 class Hours:
@@ -26,6 +28,12 @@ class Hours:
         if self.start == self.end:
             return "never"
         return "-".join(f"{each // 60:02d}:{each % 60:02d}" for each in (self.start, self.end))
+
+
+def minute(text: str) -> int | None:
+    """The minute of the day in `07:30`; None when it says none."""
+    found = _TIME.fullmatch(text.strip())
+    return int(found[1]) * 60 + int(found[2]) if found else None
 
 
 def hours(text: str) -> Hours | None:

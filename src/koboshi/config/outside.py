@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator
 from koboshi.core.events import Severity
 
 from .addresses import LONGEST, objection, scheme
-from .hours import Hours, hours
+from .hours import Hours, hours, minute
 from .kinds import Count, Seconds, Text, Tries, wrong
 
 
@@ -41,9 +41,17 @@ def _hours(value: object) -> Hours:
     return found
 
 
+def _minute(value: object) -> int:
+    found = minute(value) if isinstance(value, str) else None
+    if found is None:
+        raise wrong("a time of the day such as '07:30'", value)
+    return found
+
+
 Address = Annotated[str, PlainValidator(_address)]
 SeverityWord = Annotated[Severity, PlainValidator(_severity)]
 HoursOfDay = Annotated[Hours, PlainValidator(_hours)]
+TimeOfDay = Annotated[int | None, PlainValidator(_minute)]
 OwnHours = Annotated[Hours | None, PlainValidator(_hours)]
 
 
@@ -105,6 +113,9 @@ class Notify(_Table):
     has given up on an agent."""
     group: Seconds = 30.0
     """The least time between two messages on one channel; what comes meanwhile is one message."""
+    report: TimeOfDay = None
+    """Every day at that time, such as `07:30`, what each agent did in the last twelve hours goes to
+    the channels, a line each (`koboshi report --brief`)."""
     repeat: Seconds = 900.0
     """What a person is asked is repeated that often until `koboshi ack`; 0 is never."""
 

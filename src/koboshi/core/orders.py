@@ -81,7 +81,7 @@ def _refresh(view: View, body: OrderGiven) -> View:
         return view
     stage = Stage.EXITING if body.note else Stage.SAVING
     refresh = Refreshing(nth=nth, why=body.text, stage=stage, note=body.note, session=run.session)
-    return evolve(view, refresh=refresh, tally=evolve(view.tally, refreshes=nth))
+    return evolve(view, refresh=refresh, tally=evolve(view.tally, refreshes=nth, unsaved=0))
 
 
 def _reload(view: View, body: OrderGiven) -> View:

@@ -21,6 +21,7 @@ from koboshi.store.roster import Roster
 from koboshi.store.shelves import make_private
 
 from .logins import peers
+from .mornings import mornings
 from .reach import Reach
 from .scribe.pen import Pen
 from .settling import settled
@@ -54,6 +55,7 @@ class House:
         self.adopted = AdoptedHost(state_dir=state)
         self.pen: Pen | None = None
         self.reach: Reach | None = None
+        self._mornings: asyncio.Task[None] | None = None
         self._versions = Versions(state)
         self._changing = asyncio.Lock()
 
@@ -69,6 +71,7 @@ class House:
             logs=self.state / "logs",
         )
         self.reach.open()
+        self._mornings = asyncio.get_running_loop().create_task(self._tell_mornings(self.reach))
         for trouble in self.roster.troubles():
             log.error("an agent was passed over", extra={"reason": trouble})
         for entry in self.roster.entries():
@@ -79,12 +82,17 @@ class House:
     async def close(self) -> None:
         """Let go of everybody; the agents live on."""
         await asyncio.gather(*(ward.end() for ward in self.wards.values()))
+        if self._mornings is not None:
+            self._mornings.cancel()
         if self.reach is not None:
             await self.reach.close()
         if self.pen is not None:
             await self.pen.close()
         await self.tmux.close()
         await self.adopted.close()
+
+    async def _tell_mornings(self, reach: Reach) -> None:
+        await mornings(self.state, lambda: reach.owned.file.notify.report, reach.desk.take)
 
     def ward(self, agent: str) -> Ward:
         """The one who looks after that agent."""

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from koboshi.core.actions import Mode
-from koboshi.core.events import Order, OrderGiven
+from koboshi.core.actions import Load, Mode
+from koboshi.core.events import ActionFinished, Order, OrderGiven
 from koboshi.errors import InputError, KoboshiError
 from koboshi.performers import handover
 from koboshi.rules.context import MUTE
 
-from .following import LONGEST_WAIT, brief
+from .following import LONGEST_WAIT, brief, watched
 
 if TYPE_CHECKING:
     from koboshi.core.engine import World
+    from koboshi.core.events import Event
     from koboshi.core.view import View
     from koboshi.daemon.house import House
     from koboshi.daemon.wards import Ward
@@ -42,6 +43,7 @@ class RefreshArgs(msgspec.Struct, forbid_unknown_fields=True):
     reason: str = ""
     note: str = ""  #: for the next run; empty: the agent is asked for one
     run: int = 0  #: that asks; 0: a person
+    wait: float = 0.0
 
 
 class AskArgs(msgspec.Struct, forbid_unknown_fields=True):
@@ -99,8 +101,8 @@ class Errands:
             if not handover.keep(supervisor.hands, name, _fits(asked.note, handover.LONGEST)):
                 raise KoboshiError("the note could not be written", hint="'koboshi doctor' looks")
         reason = asked.reason or f"{'the agent' if asked.run else 'a person'} asked for it"
-        ward.order(OrderGiven(order=Order.REFRESH, by=by, text=reason, note=name))
-        return {**brief(ward), "note": name}
+        order = OrderGiven(order=Order.REFRESH, by=by, text=reason, note=name)
+        return {**await watched(ward, order, _loaded, asked.wait), "note": name}
 
     async def ask(self, args: dict[str, Any]) -> dict[str, Any]:
         """Ask a person on behalf of the agent, and wait for that long; asked again: wait on."""
@@ -138,6 +140,13 @@ class Errands:
         ward.asks.progress = {"text": text, "at": time.time()}
         ward.order(OrderGiven(order=Order.TELL, by="agent", text=text))
         return {"agent": asked.name}
+
+
+def _loaded(event: Event) -> str | None:
+    """How the hand-over ended: with the note in the next run."""
+    body = event.body
+    mine = isinstance(body, ActionFinished) and isinstance(body.action, Load)
+    return body.outcome.ending.value if mine else None  # type: ignore[union-attr]
 
 
 def _same_run(view: View, run: int) -> None:
