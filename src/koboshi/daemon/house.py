@@ -20,6 +20,7 @@ from koboshi.store.roster import Roster
 from koboshi.store.shelves import make_private
 
 from .logins import peers
+from .pulses import Pulse
 from .scribe.pen import Pen
 from .settling import settled
 from .versions import Versions
@@ -49,6 +50,7 @@ class House:
         self.tmux = TmuxHost(own, state_dir=state)
         self.adopted = AdoptedHost(state_dir=state)
         self.pen: Pen | None = None
+        self.changes, self.looks = Pulse(), Pulse()
         self._versions = Versions(state)
         self._changing = asyncio.Lock()
 
@@ -149,6 +151,7 @@ class House:
             self.wards.pop(agent)
             self._count_peers()
             self.roster.keep(replace(ward.entry, watched=False))
+            self.changes.beat(agent)
             if ward.entry.host == "adopted":
                 await self._forget(ward)
 
@@ -165,6 +168,7 @@ class House:
                 self.wards.pop(agent)
                 self._count_peers()
             self.roster.drop(agent)
+            self.changes.beat(agent)
 
     # -- parts ---------------------------------------------------------------------------------
 
@@ -178,8 +182,10 @@ class House:
             environment=environment,
             pen=self.pen,
             versions=self._versions,
+            pulses=(self.changes, self.looks),
         )
         self.wards[entry.agent] = ward
+        self.changes.beat(entry.agent)
         ward.begin()
         return ward
 
@@ -195,6 +201,7 @@ class House:
         self.wards.pop(ward.entry.agent, None)
         self._count_peers()
         self.roster.drop(ward.entry.agent)
+        self.changes.beat(ward.entry.agent)
 
     async def _start(self, ward: Ward) -> None:
         supervisor = await ward.taken_up(TAKEN_UP)

@@ -17,6 +17,7 @@ from koboshi.performers import Program
 
 from .logins import login_of
 from .logs import about
+from .pulses import Pulse
 from .settling import resolved
 from .solo import Post, watch_over
 from .telling import facts
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from koboshi.core.engine import Decision, World
-    from koboshi.core.events import Body, Event
+    from koboshi.core.events import Body, Event, ScreenRead
     from koboshi.hosts.base import Host
     from koboshi.store.roster import Entry
 
@@ -54,6 +55,7 @@ class Ward:
         environment: dict[str, str] | None,
         pen: Pen | None = None,
         versions: Versions | None = None,
+        pulses: tuple[Pulse, Pulse] | None = None,
     ) -> None:
         self.entry = entry
         self.supervisor: Supervisor | None = None
@@ -63,6 +65,8 @@ class Ward:
         self._environment = environment
         self.login = login_of(entry.agent_type, environment)
         self._pen, self._versions = pen, versions
+        #: what is told of each change, and of each look at its terminal
+        self._changes, self._looks = pulses or (Pulse(), Pulse())
         self._orders: list[Body] = []
         self._listeners: set[asyncio.Queue[tuple[Event, World]]] = set()
         self._changed = asyncio.Event()
@@ -164,8 +168,20 @@ class Ward:
     def _begun(self, supervisor: Supervisor) -> None:
         self.supervisor, self.trouble = supervisor, ""
         self._changed.set()
+        self._mind_looks(supervisor)
+        self._changes.beat(self.entry.agent)
         log.info("taken up", extra={"action": "watch"})
         self._tell(supervisor)
+
+    def _mind_looks(self, supervisor: Supervisor) -> None:
+        """Whoever shows its terminal is told of every look, after the logs were."""
+        logged, agent = supervisor.saw, self.entry.agent
+
+        def saw(told: ScreenRead, utc: float, cols: int) -> None:
+            logged(told, utc, cols)
+            self._looks.beat(agent)
+
+        supervisor.saw = saw
 
     def _facts(self) -> dict[str, Any]:
         """What every log line about this agent says of it."""
@@ -176,8 +192,10 @@ class Ward:
     def _lost(self, why: str) -> None:
         self.trouble = why
         self._changed.set()
+        self._changes.beat(self.entry.agent)
 
     def _heard(self, event: Event, _: tuple[Decision, ...], world: World) -> None:
+        self._changes.beat(self.entry.agent)
         for queue in self._listeners:
             with contextlib.suppress(asyncio.QueueFull):
                 queue.put_nowait((event, world))

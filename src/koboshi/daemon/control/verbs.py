@@ -33,6 +33,7 @@ from . import asking, report
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
 from .following import brief, raise_failed_start, runs, seen_ended, trouble, watched
 from .requests import AnswerArgs, ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
+from .showing import Showing
 
 if TYPE_CHECKING:
     from koboshi.core.engine import World
@@ -55,6 +56,7 @@ class Verbs:
     def __init__(self, house: House, leave: Callable[[], None]) -> None:
         self._house = house
         self._leave = leave
+        self._showing = Showing(house, self._place)
         self._since = time.time()
 
     def table(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
@@ -79,6 +81,7 @@ class Verbs:
             "screen": self.screen,
             "questions": self.questions,
             "answer": self.answer,
+            **self._showing.table(),
             "leave": self.leave,
         }
 
@@ -92,6 +95,7 @@ class Verbs:
             "agents": len(house.wards),
             "running": sum(map(runs, house.wards.values())),
             "state": str(house.state),
+            "verbs": sorted(self.table()),
         }
 
     async def leave(self, args: dict[str, Any]) -> dict[str, Any]:
