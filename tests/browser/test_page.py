@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from koboshi.daemon.control.client import call_running
 from tests.browser.browsers import Browser, Tab, browser
 from tests.conftest import need
 from tests.daemon.trials import PATIENCE, Trial, trial
@@ -161,6 +162,27 @@ def test_orders_are_given_and_their_outcome_is_shown(served: Served, chrome: Bro
         tab.click("Stop", "dialog")
         tab.until_shown("Stop: done", ".outcome")
         tab.until_shown("stopped", "header.agent")
+
+
+def test_a_question_is_answered_from_the_page(served: Served, chrome: Browser) -> None:
+    """A real dialog: the command is shown, one tap answers, and the agent goes on."""
+    known = call_running(served.koboshi.state, "ping")
+    if "answer" not in known["verbs"]:
+        pytest.skip("the daemon has no verb 'answer' yet")
+    started(served.koboshi, "asker", ASKS + IDLE)
+    served.koboshi.until_status("asker", "asking")
+    with logged_in(chrome, served) as tab:
+        tab.until_shown("npm test", ".card.is-asking")
+        tab.run("location.hash = '#/agent/asker'")
+        tab.until_shown("npm test", ".question .subject")
+        assert "null" not in tab.text()
+        tab.picture("question-phone")
+        tab.size(*DESKTOP, phone=False, dark=True)
+        tab.picture("question-desktop-dark")
+        tab.run("document.querySelector('.question .meaning-once').click()")
+        tab.until_shown("done", ".outcome")
+        tab.until("document.querySelector('.question').hidden")
+        served.koboshi.until("asker", lambda known: known["question"] is None)
 
 
 HOSTILE = (

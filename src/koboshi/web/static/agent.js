@@ -116,7 +116,7 @@ export function agentView(name) {
     const can = maySteer() && mayAnswer();
     const answer = (text, label) => order(`/api/questions/${encodeURIComponent(id)}/answer`, { text }, label);
     const shown = h("pre", { class: "proof", hidden: true });
-    asks.replaceChildren(h("h2", { id: "asks" }, open.question || "It asks"),
+    asks.replaceChildren(...[h("h2", { id: "asks" }, open.question || "It asks"),
       open.subject ? h("pre", { class: "subject" }, open.subject) : null, shown,
       h("div", { class: "buttons options" }, open.options.map((option) =>
         h("button", { type: "button", disabled: !can, class: `meaning-${option.meaning}`, onclick: async () => {
@@ -124,14 +124,23 @@ export function agentView(name) {
           if (!lasting || await confirmed("Allow this always?", option.text, "Allow always")) answer(option.text, option.text);
         } }, option.text))),
       open.left_to_person ? h("p", { class: "hint" }, `Left to you: ${open.left_to_person}`) : null,
-      can ? null : h("p", { class: "hint" }, `Answer in its terminal: koboshi attach ${name}`));
+      can && open.kind === "question" ? ownWords(answer) : null,
+      can ? null : h("p", { class: "hint" }, `Answer in its terminal: koboshi attach ${name}`)].filter(Boolean));
     if (can) showWhole(id, shown);
   }
 
+  function ownWords(answer) {
+    const text = h("textarea", { rows: 1, required: true, "aria-label": "answer in your own words", placeholder: "In your own words" });
+    return h("form", { class: "send", onsubmit: (event) => { event.preventDefault(); if (text.value.trim()) answer(text.value, "Answer"); } },
+      text, h("button", { type: "submit" }, "Answer"));
+  }
+
+  // What a hook tells of the call is more than the terminal shows; what the terminal shows is below.
   async function showWhole(id, shown) {
     try {
       const waiting = await get("/api/questions");
-      const rows = waiting.find((each) => each.id === id)?.shown ?? [];
+      const found = waiting.find((each) => each.id === id);
+      const rows = found?.through === "hook" ? found.shown ?? [] : [];
       shown.hidden = !rows.length;
       shown.textContent = rows.join("\n");
     } catch { /* the screen shows it, too */ }
