@@ -15,6 +15,7 @@ from pathlib import Path
 from .answers import measure_answers
 from .figures import Figure, Measure, NotMeasured
 from .journals import measure_journal
+from .page import measure_board, measure_viewers
 from .passthrough import measure_passthrough
 from .recovery import measure_recovery
 from .rules import measure_rules
@@ -39,6 +40,8 @@ MEASUREMENTS: dict[str, Measure] = {
     "dialogs": measure_dialogs,
     "answers": measure_answers,
     "passthrough": measure_passthrough,
+    "viewers": measure_viewers,
+    "board": measure_board,
 }
 QUICK = 0.2
 

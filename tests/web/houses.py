@@ -11,6 +11,7 @@ from typing import Any
 
 from koboshi.daemon.control.client import Refused
 from koboshi.web.app import Premises, made
+from koboshi.web.feed import Feed
 from koboshi.web.keys import Keys, Kind, Scope, csrf_of
 
 HOST = "127.0.0.1:8790"
@@ -95,7 +96,7 @@ class Page:
             names=self.names,
             secure=self.secure,
         )
-        self.app = made(premises)
+        self.app = made(premises, Feed(self.daemon))
 
     def session(self, scope: Scope = Scope.STEER) -> str:
         """The secret of a browser that came in."""

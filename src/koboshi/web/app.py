@@ -51,9 +51,8 @@ class Premises:
     secure: bool = False  #: browsers come by TLS
 
 
-def made(premises: Premises) -> ASGIApp:
+def made(premises: Premises, feed: Feed) -> ASGIApp:
     """The app, with its door shut."""
-    feed = Feed(premises.daemon)
     entrance = Entrance(premises.keys)
     views = Views(premises.daemon, feed, premises.keys)
 

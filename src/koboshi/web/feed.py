@@ -53,6 +53,7 @@ class Feed:
         self._daemon = daemon
         self._terminals: dict[str, Terminal] = {}
         self._viewers: set[asyncio.Event] = set()
+        self._over = False
         self.link.put("daemon", {"up": False, "utc": time.time()})
 
     @property
@@ -109,6 +110,11 @@ class Feed:
                 self._wake()
             await asyncio.sleep(PACE)
 
+    def end(self) -> None:
+        """Tell nobody anything any more: the server leaves."""
+        self._over = True
+        self._wake()
+
     def _wake(self) -> None:
         for event in self._viewers:
             event.set()
@@ -120,7 +126,7 @@ class Feed:
         with self._viewing(agent) as (event, topics):
             told = dict.fromkeys(topics, 0)
             yield b"retry: 1000\n\n"
-            while good():
+            while good() and not self._over:
                 news = [topic for topic, version in told.items() if topic.version > version]
                 if news:
                     frame = b"".join(topic.since(told[topic]) for topic in news)

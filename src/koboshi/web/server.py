@@ -15,6 +15,7 @@ from koboshi.errors import InputError, KoboshiError
 
 from . import links
 from .app import Premises, made
+from .feed import Feed
 from .keys import Keys, Kind, Scope
 from .upstream import Daemon
 
@@ -103,6 +104,19 @@ def listening(host: str, port: int) -> socket.socket:
     return listener
 
 
+class Server(uvicorn.Server):
+    """Ends open streams before it waits for everybody to leave."""
+
+    def __init__(self, config: uvicorn.Config, feed: Feed) -> None:
+        super().__init__(config)
+        self._feed = feed
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Leave."""
+        self._feed.end()
+        await super().shutdown(sockets)
+
+
 def run(place: Place, listener: socket.socket, state: Path) -> None:
     """Serve until told to end."""
     names = (links.public(place.url)[1],) if place.url else ()
@@ -114,8 +128,9 @@ def run(place: Place, listener: socket.socket, state: Path) -> None:
         names=(place.host, *names),
         secure=secure,
     )
+    feed = Feed(premises.daemon)
     config = uvicorn.Config(
-        made(premises),
+        made(premises, feed),
         access_log=False,  # nobody reads it, and addresses are people's
         log_level="warning",
         server_header=False,
@@ -127,4 +142,4 @@ def run(place: Place, listener: socket.socket, state: Path) -> None:
         ssl_certfile=place.cert,
         ssl_keyfile=place.key,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    Server(config, feed).run(sockets=[listener])
