@@ -132,7 +132,7 @@ def _served() -> Iterator[tuple[str, str, psutil.Process, psutil.Process]]:
     finally:
         if server is not None:
             server.terminate()
-            server.wait(10)
+            server.communicate(timeout=10)
         for last in (("stop", "busy"), ("daemon", "stop")):
             subprocess.run([*words, *last], env=environment, capture_output=True, check=False)
         socket = folder / "s" / "run" / "tmux"

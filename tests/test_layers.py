@@ -152,7 +152,7 @@ def test_the_hook_shim_is_standard_library_only() -> None:
         {"koboshi.store.journal": "x = 1\n" * 401},
         {"koboshi.store.journal": "def f():\n" + "    x = 1\n" * 40},
         {"koboshi.store.journal": "class C:\n  async def f(self):\n" + "    x = 1\n" * 40},
-        {f"koboshi.core.part{n}": "x = 1\n" * 395 for n in range(7)},
+        {f"koboshi.core.part{n}": "x = 1\n" * 396 for n in range(7)},
     ],
 )
 def test_oversize_is_found(tree: dict[str, str]) -> None:

@@ -99,3 +99,21 @@ def test_what_cannot_be_told_is_refused_in_words(koboshi: Trial) -> None:
         with pytest.raises(Refused) as refused:
             ask(koboshi, verb, **args)
         assert refused.value.exit_code == 2
+
+
+def test_a_refresh_is_ordered_and_seen_through(koboshi: Trial) -> None:
+    """Saved, ended, started, loaded; the note is there to be read."""
+    koboshi.say("send", "a", "go")
+    koboshi.until_status("a", "idle")
+
+    came = ask(koboshi, "refresh", name="a", wait=30.0)
+
+    assert came["outcome"] == "done", came
+    assert koboshi.until("a", lambda known: known["run"]["number"] == 2)["run"]["origin"] == "fresh"
+    saved = ask(koboshi, "save", name="a", wait=0.0)
+    assert saved["agent"] == "a"
+    koboshi.say("mode", "a", "observe")
+    koboshi.until("a", lambda known: known["mode"] == "observe")
+    for verb in ("save", "refresh"):
+        with pytest.raises(Refused, match="only observed"):
+            ask(koboshi, verb, name="a")

@@ -53,6 +53,8 @@ class Order(enum.StrEnum):
     SEND = "send"  #: Type this message when it can be typed
     MODE = "mode"  #: From now on koboshi may do this much; the word is the text
     RELOAD = "reload"  #: End the run and start the next, which is told why
+    SAVE = "save"  #: Note the work down at the next rest, however young the last note is
+    REFRESH = "refresh"  #: Save, exit, start, load: as if the context were full
     RELEASE = "release"  #: Look after it no more; it lives on
     PAUSE = "pause"  #: Keep looking, touch nothing
     RESUME = "resume"  #: End of the pause

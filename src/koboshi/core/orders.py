@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from .actions import Mode
 from .events import Order
-from .view import Message, Reloading, evolve
+from .view import NEVER, Message, Refreshing, Reloading, Stage, evolve
 
 if TYPE_CHECKING:
     from .events import OrderGiven
@@ -33,6 +33,10 @@ def ordered(view: View, body: OrderGiven) -> View:
             return evolve(view, settings=evolve(view.settings, mode=mode))
         case Order.RELOAD:
             return _reload(view, body)
+        case Order.SAVE:  # as if nothing had ever been noted down: the rule does the rest
+            return evolve(view, saved_at=NEVER, saved="", tally=evolve(view.tally, misses=0))
+        case Order.REFRESH:
+            return _refresh(view)
         case Order.RELEASE:
             return view
         case Order.PAUSE:
@@ -40,20 +44,25 @@ def ordered(view: View, body: OrderGiven) -> View:
         case Order.RESUME:
             return evolve(view, paused=False)
         case Order.ACKNOWLEDGE:
-            settled = view.tally.settled + 1
-            # `starts` stays: it is part of a key, and a key that was used is used.
-            tally = evolve(view.tally, crashes=0, nudges=0, failures=0, held=0)
-            tally = evolve(tally, cures=0, hangs=0, interrupts=0, misses=0)
-            tally = evolve(tally, unsaved=0, continues=0, settled=settled, denied=0)
-            # A refresh that ran out of tries is the person's now; it would hold every rule up.
-            stuck = view.refresh is not None and view.refresh.tries >= view.settings.tries_max
-            refresh = None if stuck else view.refresh
-            reload = view.reload and evolve(view.reload, tries=0)
-            after = evolve(view, given_up=False, restarts=(), tally=tally, refresh=refresh)
-            return evolve(after, reload=reload, faults=())
+            return _acknowledged(view)
         case Order.ANSWER:
             return _answer(view, body)
     assert_never(body.order)
+
+
+def _acknowledged(view: View) -> View:
+    """A person has seen to it: budgets and what was told of are forgiven."""
+    settled = view.tally.settled + 1
+    # `starts` stays: it is part of a key, and a key that was used is used.
+    tally = evolve(view.tally, crashes=0, nudges=0, failures=0, held=0)
+    tally = evolve(tally, cures=0, hangs=0, interrupts=0, misses=0)
+    tally = evolve(tally, unsaved=0, continues=0, settled=settled, denied=0)
+    # A refresh that ran out of tries is the person's now; it would hold every rule up.
+    stuck = view.refresh is not None and view.refresh.tries >= view.settings.tries_max
+    refresh = None if stuck else view.refresh
+    reload = view.reload and evolve(view.reload, tries=0)
+    after = evolve(view, given_up=False, restarts=(), tally=tally, refresh=refresh)
+    return evolve(after, reload=reload, faults=())
 
 
 def _answer(view: View, body: OrderGiven) -> View:
@@ -65,6 +74,15 @@ def _answer(view: View, body: OrderGiven) -> View:
 
     held = tuple(map(ordered, view.held))
     return evolve(view, held=held, question=view.question and ordered(view.question))
+
+
+def _refresh(view: View) -> View:
+    """Begin as if the context were full; one that is under way is this one."""
+    run, nth = view.run, view.tally.refreshes + 1
+    if run.number == 0 or run.exit or view.halted or view.restarting:
+        return view
+    asked = Refreshing(nth=nth, why="a person asked", stage=Stage.SAVING, session=run.session)
+    return evolve(view, refresh=asked, tally=evolve(view.tally, refreshes=nth, unsaved=0))
 
 
 def _reload(view: View, body: OrderGiven) -> View:

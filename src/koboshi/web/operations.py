@@ -131,6 +131,8 @@ OPERATIONS: tuple[Operation, ...] = (
     _get("notes", f"{AGENT}/notes", "notes", "its hand-over notes, newest first"),
     _order("send", "type a message when it can be typed", Send),
     _order("stop", "end it and all it started", Stop),
+    _order("save", "note its work down when it is at rest"),
+    _order("refresh", "hand its work over to a fresh run: save, exit, start, load"),
     _order("start", "start it again", watched=False),
     _order("reload", "restart it; fresh: with an empty context", Reload, watched=False),
     _simple("pause", "keep looking, touch nothing"),

@@ -32,6 +32,7 @@ from koboshi.store.roster import Entry
 from . import asking, report
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
 from .following import brief, raise_failed_start, runs, seen_ended, trouble, watched
+from .keeping import Keeping
 from .requests import AnswerArgs, ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
 from .showing import Showing
 
@@ -82,6 +83,7 @@ class Verbs:
             "questions": self.questions,
             "answer": self.answer,
             **self._showing.table(),
+            **Keeping(self._up).table(),
             "leave": self.leave,
         }
 

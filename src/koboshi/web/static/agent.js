@@ -90,13 +90,16 @@ export function agentView(name) {
   function drawOrders(agent) {
     const status = statusOf(agent);
     const up = agent.run && !agent.run.exit;
-    const key = [status, up, agent.paused, agent.given_up].join();
+    const knows = agent.type !== "generic" && agent.mode !== "observe";
+    const key = [status, up, knows, agent.paused, agent.given_up].join();
     if (key === drawn || !maySteer()) return;
     drawn = key;
     form.hidden = !up;
     orders.replaceChildren(...[
       up && (agent.paused ? button("Resume", "resume", {}) : button("Pause", "pause", {})),
       agent.given_up && button("Acknowledge", "acknowledge", {}),
+      up && knows && button("Save", "save", {}),
+      up && knows && button("Refresh", "refresh", {}, { danger: `Refresh ${name}?`, detail: "Its work is saved at the end of its turn, and a fresh run goes on with the note." }),
       up && button("Restart", "reload", { reason: "asked for on the page" }, { danger: `Restart ${name}?`, detail: "Its process ends at once and comes back with the same session. Its turn is interrupted." }),
       up && button("Restart fresh", "reload", { reason: "asked for on the page", fresh: true }, { danger: `Restart ${name} with an empty context?`, detail: "Its process ends at once, and the next one knows nothing of this session." }),
       up && button("Stop", "stop", {}, { danger: `Stop ${name}?`, detail: "It ends with all it started, and is not started again until you say so." }),
