@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .view import Question, View
 
 
-def ordered(view: View, body: OrderGiven) -> View:
+def ordered(view: View, body: OrderGiven) -> View:  # noqa: C901 - one case per order
     """What is known after that order."""
     match body.order:
         case Order.START:
