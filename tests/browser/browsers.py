@@ -164,7 +164,7 @@ class Tab:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
 
-    def picture(self, name: str) -> Path:
+    def picture(self, name: str, folder: Path = PICTURES) -> Path:
         """Keep a picture of all of the page."""
         box = self.run(
             "({width: document.documentElement.scrollWidth,"
@@ -174,8 +174,8 @@ class Tab:
         told = self.call(
             "Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip
         )
-        PICTURES.mkdir(parents=True, exist_ok=True)
-        path = PICTURES / f"{name}.png"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{name}.png"
         path.write_bytes(base64.b64decode(told["data"]))
         return path
 

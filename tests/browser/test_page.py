@@ -4,60 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
 from koboshi.daemon.control.client import call_running
 from tests.browser.browsers import Browser, Tab, browser
+from tests.browser.serving import Served, started
 from tests.conftest import need
-from tests.daemon.trials import PATIENCE, Trial, trial
+from tests.daemon.trials import trial
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
 IDLE = '[[act]]\ndo = "work"\nseconds = 0.2\nsay = "Ready."\n\n[[act]]\ndo = "end_turn"\n' * 6
 ASKS = '[[act]]\ndo = "ask"\ncommand = "npm test"\n\n[[act]]\ndo = "end_turn"\n'
 PHONE, DESKTOP = (390, 844), (1440, 900)
-
-
-class Served:
-    """A koboshi with its page."""
-
-    def __init__(self, koboshi: Trial) -> None:
-        self.koboshi = koboshi
-        self._server = subprocess.Popen(
-            [sys.executable, "-m", "koboshi", "serve", "--port", "0"],
-            env=koboshi.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert self._server.stdout is not None
-        self.said = [self._server.stdout.readline() for _ in range(3)]
-        self.link = self.said[2].strip()
-        assert "#login=" in self.link, self.said
-
-    @property
-    def base(self) -> str:
-        """The address without the secret."""
-        parts = urlsplit(self.link)
-        return f"{parts.scheme}://{parts.netloc}/"
-
-    def another_link(self, *words: str) -> str:
-        """A way in for one more browser."""
-        port = str(urlsplit(self.link).port)
-        return self.koboshi.say("serve", "--link", "--port", port, *words).splitlines()[-1]
-
-    def end(self) -> str:
-        """End the server; what else it said."""
-        self._server.terminate()
-        said, _ = self._server.communicate(timeout=PATIENCE)
-        return said
 
 
 @pytest.fixture
@@ -78,14 +41,6 @@ def chrome(chromium: Path, tmp_path: Path) -> Iterator[Browser]:
     """A browser of its own."""
     with browser(chromium, tmp_path / "chromium") as made:
         yield made
-
-
-def started(koboshi: Trial, name: str, script: str) -> None:
-    """An agent that begins with that script."""
-    argv = koboshi.script(script, f"{name}.toml")
-    koboshi.say("run", "-d", "--name", name, "--as", "scripted", "--", *argv)
-    koboshi.until_status(name, "idle")
-    koboshi.say("send", name, "go")
 
 
 @contextlib.contextmanager

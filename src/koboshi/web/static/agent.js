@@ -81,8 +81,8 @@ export function agentView(name) {
     return h("form", { class: "send", onsubmit: send }, text, h("button", { type: "submit" }, "Send"));
   }
 
-  function button(label, path, body, { danger = "", detail = "" } = {}) {
-    return h("button", { type: "button", class: danger ? "danger" : "", onclick: async () => {
+  function button(label, path, body, { danger = "", detail = "", red = Boolean(danger) } = {}) {
+    return h("button", { type: "button", class: red ? "danger" : "", onclick: async () => {
       if (!danger || await confirmed(danger, detail, label)) order(at(name, path), body, label);
     } }, label);
   }
@@ -99,7 +99,7 @@ export function agentView(name) {
       up && (agent.paused ? button("Resume", "resume", {}) : button("Pause", "pause", {})),
       agent.given_up && button("Acknowledge", "acknowledge", {}),
       up && knows && button("Save", "save", {}),
-      up && knows && button("Refresh", "refresh", {}, { danger: `Refresh ${name}?`, detail: "Its work is saved at the end of its turn, and a fresh run goes on with the note." }),
+      up && knows && button("Refresh", "refresh", {}, { danger: `Refresh ${name}?`, detail: "Its work is saved at the end of its turn, and a fresh run goes on with the note.", red: false }),
       up && button("Restart", "reload", { reason: "asked for on the page" }, { danger: `Restart ${name}?`, detail: "Its process ends at once and comes back with the same session. Its turn is interrupted." }),
       up && button("Restart fresh", "reload", { reason: "asked for on the page", fresh: true }, { danger: `Restart ${name} with an empty context?`, detail: "Its process ends at once, and the next one knows nothing of this session." }),
       up && button("Stop", "stop", {}, { danger: `Stop ${name}?`, detail: "It ends with all it started, and is not started again until you say so." }),
