@@ -64,3 +64,7 @@ def test_a_frame_is_made_once() -> None:
 
     assert topic.since(0) is topic.since(0)
     assert topic.since(0).count(b"\n") == 4
+    before = topic.since(0)
+    topic.put("b", 1)
+    assert set(told(topic.since(0))["items"]) == {"a", "b"}
+    assert before is not topic.since(0)
