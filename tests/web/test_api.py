@@ -16,6 +16,7 @@ from koboshi.daemon.control.client import Refused
 from koboshi.errors import DaemonError
 from koboshi.web.api import LONGEST
 from koboshi.web.description import described
+from koboshi.web.metrics import exposed
 from koboshi.web.operations import EVERY, Operation
 from tests.web.houses import MadeUpDaemon, Page, agent
 
@@ -93,6 +94,21 @@ def test_a_daemon_that_refuses_or_is_away(
 
     assert page.ask("GET", "/api/agents", **headers).status == status
     assert page.ask("GET", "/api/questions", **headers).status == status
+
+
+def test_numbers_for_prometheus(page: Page) -> None:
+    """By status, and for each agent what is known of it; with a key, like everything."""
+    told = exposed([agent("b", context=41.5, restarts=2), agent("a")], daemon=True, viewers=3)
+
+    assert 'koboshi_agents{status="idle"} 2' in told
+    assert 'koboshi_agents{status="asking"} 0' in told
+    assert 'koboshi_agent_context_percent{agent="b"} 41.5\n' in told
+    assert 'agent="a"' not in told
+    assert {"koboshi_daemon_up 1", "koboshi_viewers 3"} <= set(told.splitlines())
+    assert page.ask("GET", "/metrics").status == 401
+    reply = page.ask("GET", "/metrics", **as_program(page))
+    assert reply.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert b"koboshi_daemon_up 0" in reply.body
 
 
 def test_every_operation_is_described(page: Page) -> None:

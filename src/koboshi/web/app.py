@@ -22,6 +22,7 @@ from . import api, description
 from .door import COOKIE, Caller, Door, Refusal, address_of, refused, too_often
 from .feed import Feed, TooMany
 from .keys import Keys, Kind
+from .metrics import TYPE, exposed
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -69,6 +70,7 @@ def made(premises: Premises, feed: Feed) -> ASGIApp:
             Route("/", page, methods=["GET"]),
             Route("/static/{name}", static, methods=["GET"]),
             Route("/healthz", views.healthz, methods=["GET"]),
+            Route("/metrics", views.metrics, methods=["GET"]),
             Route("/login", entrance.login, methods=["POST"]),
             Route("/logout", entrance.logout, methods=["POST"]),
             Route("/api/session", views.session, methods=["GET"]),
@@ -179,6 +181,13 @@ class Views:
         """Whether we are there, and the daemon; nothing else, for anybody may ask."""
         [link] = self._feed.link.values()
         return JSONResponse({"ok": True, "daemon": link["up"]})
+
+    async def metrics(self, request: Request) -> Response:  # noqa: ARG002
+        """What is known, as numbers."""
+        [link] = self._feed.link.values()
+        agents, viewers = self._feed.board.values(), self._feed.viewers
+        text = exposed(agents, daemon=link["up"], viewers=viewers)
+        return Response(text, headers={"Content-Type": TYPE})
 
     async def session(self, request: Request) -> Response:
         """Who one is, and the word that has to be said with every change."""
