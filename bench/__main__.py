@@ -16,6 +16,7 @@ from .answers import measure_answers
 from .figures import Figure, Measure, NotMeasured
 from .journals import measure_journal
 from .own import measure_own, measure_storm
+from .page import measure_board, measure_viewers
 from .passthrough import measure_passthrough
 from .recovery import measure_recovery
 from .rules import measure_rules
@@ -42,6 +43,8 @@ MEASUREMENTS: dict[str, Measure] = {
     "dialogs": measure_dialogs,
     "answers": measure_answers,
     "passthrough": measure_passthrough,
+    "viewers": measure_viewers,
+    "board": measure_board,
 }
 QUICK = 0.2
 

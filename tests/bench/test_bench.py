@@ -53,18 +53,21 @@ KEYS = {
     "passthrough": {
         f"{what}_{how}" for what in ("echo", "output") for how in ("direct", "wrapped", "ratio")
     },
+    "viewers": {"viewers", "server", "daemon", "seen_p50", "seen_p95"},
+    "board": {"agents", "painted", "painted_max"},
 }
 
 
-REAL = ("watching", "dialogs", "answers")  #: these need a tmux
+#: What needs a real tmux, or a browser.
+LANES = {
+    **dict.fromkeys(("watching", "dialogs", "answers", "viewers"), pytest.mark.tmux),
+    "board": pytest.mark.browser,
+}
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=pytest.mark.tmux if name in REAL else ())
-        for name in sorted(MEASUREMENTS)
-    ],
+    [pytest.param(name, marks=LANES.get(name, ())) for name in sorted(MEASUREMENTS)],
 )
 def test_a_measurement_yields_its_keys_with_positive_numbers(name: str) -> None:
     """No timed assertions: machines are noisy."""

@@ -15,7 +15,18 @@ from koboshi.cli.why import RECENT
 from koboshi.core.actions import ACTION_KINDS
 from tests.cli.journals import edit, records, run
 
-KEYS = ["at", "utc", "seen", "status", "finding", "action", "verdict", "touched", "outcome"]
+KEYS = [
+    "at",
+    "utc",
+    "seen",
+    "status",
+    "finding",
+    "action",
+    "verdict",
+    "touched",
+    "outcome",
+    "words",
+]
 
 
 def first(journal: Path, kind: str) -> dict[str, Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from koboshi.core.actions import Checkpoint, Mode, Send, Stop
-from koboshi.core.events import Ending, Order, OrderGiven, RunExited, Ticked
+from koboshi.core.actions import Action, Checkpoint, Mode, Send, Stop
+from koboshi.core.events import Ending, Order, OrderGiven, RunExited, ScreenRead, Ticked
 from koboshi.core.gate import Word
 from koboshi.core.readings import Meaning, Option, Prompt, PromptKind, Reading, Status
 from koboshi.core.settings import Settings
+from koboshi.core.view import evolve
 from tests.core.worlds import Driver, admitted, asking, blank, reading
 
 
@@ -271,3 +272,40 @@ def test_what_is_only_told_changes_nothing_but_the_record(order: Order) -> None:
 
     assert [a.kind for a in admitted(decided)] == (["escalate"] if order is Order.ASK else [])
     assert driver.view.past[-1].body == OrderGiven(order=order, by="agent", text="x")
+
+
+@pytest.mark.parametrize("before", [Order.STOP, Order.RELOAD])
+def test_what_ends_is_not_refreshed(before: Order) -> None:
+    """A person said stop, or a restart is under way."""
+    driver = at_prompt()
+    driver.tell(OrderGiven(order=before))
+    driver.tell(OrderGiven(order=Order.REFRESH))
+
+    assert driver.view.refresh is None
+
+
+def look(driver: Driver, status: Status, work: str) -> None:
+    """A look that shows that much work."""
+    shown, at = reading(status), driver.at + 1.0
+    driver.tell(ScreenRead(run=1, reading=shown, digest=work + status, seen_at=at, work=work))
+
+
+def test_an_order_to_save_has_a_note_written_however_young_the_last_one_is() -> None:
+    """Once, at the next rest."""
+    driver = at_prompt()
+    known = evolve(driver.view.context, agent_type="claude")
+    driver.world = evolve(driver.world, view=evolve(driver.view, context=known))
+
+    def notes() -> list[Action]:
+        driver.at += 60.0
+        return [a for a in admitted(driver.tell(Ticked())) if isinstance(a, Checkpoint)]
+
+    look(driver, Status.WORKING, "some")
+    look(driver, Status.IDLE, "done")
+    assert notes() == []
+
+    [asked] = admitted(driver.tell(OrderGiven(order=Order.SAVE, by="person")))
+    assert isinstance(asked, Checkpoint)
+    driver.finish(asked)
+    look(driver, Status.IDLE, "done")
+    assert notes() == []

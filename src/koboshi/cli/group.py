@@ -76,6 +76,7 @@ VERBS: dict[str, Verb] = {
         "rules": "List the rules, or show the page of one.",
         "run": "Start an agent and look after it.",
         "send": "Type a message to an agent.",
+        "serve": "Show all agents on a page, for a browser or a phone.",
         "snapshots": "List, take or restore snapshots of uncommitted work.",
         "start": "Start an agent again.",
         "status": "Tell what an agent is doing, and on what evidence.",

@@ -37,29 +37,20 @@ def why(*, name: str, event: str | None, everything: bool, as_json: bool) -> Non
     what came of it.
     """
     from koboshi.store.paths import known_journal_dir, state_dir
-    from koboshi.store.queries import about_event, chain_facts, recent
+    from koboshi.store.queries import about_event, chain_facts, event_number, recent
     from koboshi.store.shelves import DiskShelf
 
     from .printing import say, to_json
 
     shelf = DiskShelf(known_journal_dir(state_dir(), name))
     if event is not None:
-        story = about_event(shelf, _number(event))
+        story = about_event(shelf, event_number(event))
     else:
         story = recent(shelf, None if everything else RECENT)
     if as_json:
         say(to_json([chain_facts(chain) for chain in story.chains]))
     else:
         _tell(story)
-
-
-def _number(event: str) -> int:
-    from koboshi.errors import InputError
-
-    digits = event.removeprefix("e")
-    if not digits.isdecimal() or not digits.isascii() or len(digits) > 18:  # noqa: PLR2004
-        raise InputError(f"expected the id of an event such as 'e42', not {event!r}")
-    return int(digits)
 
 
 def _tell(story: Story) -> None:

@@ -53,6 +53,7 @@ class Order(enum.StrEnum):
     SEND = "send"  #: Type this message when it can be typed
     MODE = "mode"  #: From now on koboshi may do this much; the word is the text
     RELOAD = "reload"  #: End the run and start the next, which is told why
+    SAVE = "save"  #: Note the work down at the next rest, however young the last note is
     REFRESH = "refresh"  #: Hand over to a fresh run; with the name of a note: it is written already
     RELEASE = "release"  #: Look after it no more; it lives on
     PAUSE = "pause"  #: Keep looking, touch nothing

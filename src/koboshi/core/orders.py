@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, assert_never
 
 from .actions import Mode
 from .events import Order
-from .view import Message, Refreshing, Reloading, Stage, evolve
+from .view import NEVER, Message, Refreshing, Reloading, Stage, evolve
 
 if TYPE_CHECKING:
     from .events import OrderGiven
     from .view import Question, View
 
 
-def ordered(view: View, body: OrderGiven) -> View:
+def ordered(view: View, body: OrderGiven) -> View:  # noqa: C901 - one case per order
     """What is known after that order."""
     match body.order:
         case Order.START:
@@ -33,6 +33,8 @@ def ordered(view: View, body: OrderGiven) -> View:
             return evolve(view, settings=evolve(view.settings, mode=mode))
         case Order.RELOAD:
             return _reload(view, body)
+        case Order.SAVE:  # as if nothing had ever been noted down: the rule does the rest
+            return evolve(view, saved_at=NEVER, saved="", tally=evolve(view.tally, misses=0))
         case Order.REFRESH:
             return _refresh(view, body)
         case Order.RELEASE | Order.ASK | Order.REPLY | Order.TELL:

@@ -22,6 +22,7 @@ from koboshi.store.shelves import make_private
 
 from .logins import peers
 from .mornings import mornings
+from .pulses import Pulse
 from .reach import Reach
 from .scribe.pen import Pen
 from .settling import settled
@@ -56,6 +57,7 @@ class House:
         self.pen: Pen | None = None
         self.reach: Reach | None = None
         self._mornings: asyncio.Task[None] | None = None
+        self.changes, self.looks = Pulse(), Pulse()
         self._versions = Versions(state)
         self._changing = asyncio.Lock()
 
@@ -172,6 +174,7 @@ class House:
             self.wards.pop(agent)
             self._count_peers()
             self.roster.keep(replace(ward.entry, watched=False))
+            self.changes.beat(agent)
             if ward.entry.host == "adopted":
                 await self._forget(ward)
 
@@ -188,6 +191,7 @@ class House:
                 self.wards.pop(agent)
                 self._count_peers()
             self.roster.drop(agent)
+            self.changes.beat(agent)
 
     # -- parts ---------------------------------------------------------------------------------
 
@@ -206,8 +210,10 @@ class House:
             pen=self.pen,
             reach=self.reach,
             versions=self._versions,
+            pulses=(self.changes, self.looks),
         )
         self.wards[entry.agent] = ward
+        self.changes.beat(entry.agent)
         ward.begin()
         return ward
 
@@ -223,6 +229,7 @@ class House:
         self.wards.pop(ward.entry.agent, None)
         self._count_peers()
         self.roster.drop(ward.entry.agent)
+        self.changes.beat(ward.entry.agent)
 
     async def _start(self, ward: Ward) -> None:
         supervisor = await ward.taken_up(TAKEN_UP)

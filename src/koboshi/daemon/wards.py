@@ -18,6 +18,7 @@ from koboshi.performers import Program
 from .asks import Asks
 from .logins import login_of
 from .logs import about
+from .pulses import Pulse
 from .settling import resolved
 from .solo import Post, watch_over
 from .telling import facts
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from koboshi.core.engine import Decision, World
-    from koboshi.core.events import Body, Event
+    from koboshi.core.events import Body, Event, ScreenRead
     from koboshi.hosts.base import Host
     from koboshi.store.roster import Entry
 
@@ -57,6 +58,7 @@ class Ward:
         pen: Pen | None = None,
         versions: Versions | None = None,
         reach: Reach | None = None,
+        pulses: tuple[Pulse, Pulse] | None = None,
     ) -> None:
         self.entry = entry
         self.supervisor: Supervisor | None = None
@@ -67,6 +69,8 @@ class Ward:
         self.login = login_of(entry.agent_type, environment)
         self._pen, self._versions, self._reach = pen, versions, reach
         self.asks = Asks(entry.agent)
+        #: what is told of each change, and of each look at its terminal
+        self._changes, self._looks = pulses or (Pulse(), Pulse())
         self._orders: list[Body] = []
         self._listeners: set[asyncio.Queue[tuple[Event, World]]] = set()
         self._changed = asyncio.Event()
@@ -169,8 +173,20 @@ class Ward:
     def _begun(self, supervisor: Supervisor) -> None:
         self.supervisor, self.trouble = supervisor, ""
         self._changed.set()
+        self._mind_looks(supervisor)
+        self._changes.beat(self.entry.agent)
         log.info("taken up", extra={"action": "watch"})
         self._tell(supervisor)
+
+    def _mind_looks(self, supervisor: Supervisor) -> None:
+        """Whoever shows its terminal is told of every look, after the logs were."""
+        logged, agent = supervisor.saw, self.entry.agent
+
+        def saw(told: ScreenRead, utc: float, cols: int) -> None:
+            logged(told, utc, cols)
+            self._looks.beat(agent)
+
+        supervisor.saw = saw
 
     def _facts(self) -> dict[str, Any]:
         """What every log line about this agent says of it."""
@@ -184,8 +200,10 @@ class Ward:
         self._changed.set()
         if self._reach is not None and why != before:
             await self._reach.alarm(self.entry.agent, why)
+        self._changes.beat(self.entry.agent)
 
     def _heard(self, event: Event, _: tuple[Decision, ...], world: World) -> None:
+        self._changes.beat(self.entry.agent)
         for queue in self._listeners:
             with contextlib.suppress(asyncio.QueueFull):
                 queue.put_nowait((event, world))

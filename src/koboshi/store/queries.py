@@ -23,6 +23,7 @@ from .history import follow
 from .journal import Line, read_segment
 from .paths import known_journal_dir
 from .shelves import DiskShelf
+from .wording import action_words, event_words, verdict_words
 
 Entry = tuple[Line, World]  #: a record, and the world after it
 
@@ -189,6 +190,14 @@ def recent(shelf: Readable, count: int | None) -> Story:
     return Story(chains=tuple(found if count is None else found[max(0, len(found) - count) :]))
 
 
+def event_number(name: str) -> int:
+    """The number in the id of an event."""
+    digits = name.removeprefix("e")
+    if not digits.isdecimal() or not digits.isascii() or len(digits) > 18:  # noqa: PLR2004
+        raise InputError(f"expected the id of an event such as 'e42', not {name!r}")
+    return int(digits)
+
+
 def about_event(shelf: Readable, seq: int) -> Story:
     """What that event caused, and the decision it ended."""
 
@@ -255,6 +264,11 @@ def chain_facts(chain: Chain) -> dict[str, Any]:
         **decision_facts(decision),
         "touched": chain.touched and msgspec.to_builtins(chain.touched),
         "outcome": outcome and _outcome_facts(outcome),
+        "words": {
+            "seen": event_words(chain.cause.body),
+            "action": action_words(decision.action),
+            "verdict": verdict_words(decision.verdict),
+        },
     }
 
 

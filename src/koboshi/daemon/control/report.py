@@ -36,8 +36,11 @@ def brief(entry: Entry, world: World | None, now: Moment | None, trouble: str) -
         "status": view.status.value,
         "since": _utc(view.belief.since, now),
         "reason": view.belief.reason,
+        "evidence": list(view.belief.evidence),
         "health": {"level": health.level.value, "reasons": list(health.reasons)},
         "run": _run(view, now),
+        "restarts": max(0, view.run.number - 1),
+        "tasks": _tasks(view),
         "context": view.sight.context.used if view.sight.context else None,
         "limit": _limit(view),
         "question": _question(view.question, now),
@@ -55,7 +58,6 @@ def full(entry: Entry, world: World | None, now: Moment | None, trouble: str) ->
     view, settings = world.view, world.view.settings
     return {
         **known,
-        "evidence": list(view.belief.evidence),
         "signals": _signals(view, now),
         "draft": view.sight.draft,
         "error": view.sight.error.code if view.sight.error else None,
@@ -93,6 +95,11 @@ def _run(view: View, now: Moment) -> dict[str, Any] | None:
         if ended is None
         else {"code": ended.code, "signal": ended.signal, "meant": ended.meant},
     }
+
+
+def _tasks(view: View) -> dict[str, int] | None:
+    tasks = view.tasks
+    return {"done": tasks.done, "left": tasks.left} if tasks.done or tasks.left else None
 
 
 def _limit(view: View) -> dict[str, Any] | None:

@@ -75,3 +75,35 @@ class NoticeArgs(msgspec.Struct, forbid_unknown_fields=True):
     severity: str = "P1"
     asks: bool = False
     agent: str = ""
+
+
+class FollowArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`follow`: all since the number `after` of the daemon `epoch`."""
+
+    epoch: str = ""
+    after: int = 0
+    wait: float = 0.0
+
+
+class PictureArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`picture`: the next after the number `after` of the daemon `epoch`."""
+
+    name: str
+    epoch: str = ""
+    after: int = 0
+    wait: float = 0.0
+
+
+class TimelineArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`timeline`: of the last so many seconds."""
+
+    name: str
+    seconds: float = 43_200.0
+
+
+class WhyArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`why`."""
+
+    name: str
+    count: int = 20
+    event: str = ""

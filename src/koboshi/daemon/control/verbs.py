@@ -34,7 +34,9 @@ from .bringing import bundle, metrics, notice, notices, prompt
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
 from .errands import Errands
 from .following import brief, raise_failed_start, runs, said, seen_ended, trouble, watched
+from .keeping import Keeping
 from .requests import AnswerArgs, ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
+from .showing import Showing
 
 if TYPE_CHECKING:
     from koboshi.core.engine import World
@@ -58,6 +60,7 @@ class Verbs:
         self._house = house
         self._leave = leave
         self._errands = Errands(house, self._up)
+        self._showing = Showing(house, self._place)
         self._since = time.time()
 
     def table(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
@@ -88,6 +91,8 @@ class Verbs:
             "questions": self.questions,
             "answer": self.answer,
             **self._errands.table(),
+            **self._showing.table(),
+            **Keeping(self._up).table(),
             "leave": self.leave,
         }
 
@@ -101,6 +106,7 @@ class Verbs:
             "agents": len(house.wards),
             "running": sum(map(runs, house.wards.values())),
             "state": str(house.state),
+            "verbs": sorted(self.table()),
         }
 
     async def leave(self, args: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,145 @@
+"""`koboshi serve`: the process that shows the page."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from koboshi.errors import InputError, KoboshiError
+
+from . import links
+from .app import Premises, made
+from .feed import Feed
+from .keys import Keys, Kind, Scope
+from .upstream import Daemon
+
+#: Connections at a time: viewers hold one each.
+CONNECTIONS = 500
+#: Seconds that open streams are given when we leave.
+LEAVES = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the page is, and how it is reached."""
+
+    host: str
+    port: int
+    url: str = ""  #: as a tunnel shows it
+    cert: Path | None = None
+    key: Path | None = None
+    plain: bool = False  #: others may listen in
+
+    @property
+    def base(self) -> str:
+        """The address for browsers."""
+        if self.url:
+            return links.public(self.url)[0]
+        return links.base(self.host, self.port, tls=self.cert is not None)
+
+
+def checked(place: Place) -> Place:
+    """The place, if it is not open to whoever listens in."""
+    if (place.cert is None) is not (place.key is None):
+        raise InputError("expected --cert and --key together")
+    if not links.is_loopback(place.host) and place.cert is None and not place.plain:
+        raise InputError(
+            f"{place.host} can be reached by others, and without TLS whoever listens in gets in",
+            hint="leave --host out and use a tunnel, or give --cert and --key, or --plain-http",
+        )
+    return place
+
+
+def ticket(state: Path, scope: Scope) -> str:
+    """A new way in, for one browser."""
+    return Keys(state, time.time).make(Kind.TICKET, scope)
+
+
+def token(state: Path, scope: Scope) -> str:
+    """A new way in, for a program."""
+    return Keys(state, time.time).make(Kind.TOKEN, scope)
+
+
+def forget(state: Path) -> int:
+    """Nobody is let in with what they have."""
+    keys = state / "web" / "keys.json"
+    try:
+        return Keys(state, time.time).forget()
+    except KoboshiError:
+        keys.unlink(missing_ok=True)
+        return 0
+
+
+def invite(place: Place, state: Path, scope: Scope, say: Callable[[str], None]) -> None:
+    """Print a link that opens the door once, and its picture where there is a terminal."""
+    link = links.login(place.base, ticket(state, scope))
+    may = "look on" if scope is Scope.READ else "look on and steer"
+    say(
+        f"this link lets one browser in to {may}; it works once, for {Kind.TICKET.life / 60:g} min:"
+    )
+    say(link)
+    if sys.stdout.isatty():
+        say(links.qr(link))
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket at that address."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        why = (error.strerror or str(error)).lower()
+        raise KoboshiError(
+            f"{host}:{port} cannot be listened at: {why}", hint="another --port may be free"
+        ) from error
+    return listener
+
+
+class Server(uvicorn.Server):
+    """Ends open streams before it waits for everybody to leave."""
+
+    def __init__(self, config: uvicorn.Config, feed: Feed) -> None:
+        super().__init__(config)
+        self._feed = feed
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Leave."""
+        self._feed.end()
+        await super().shutdown(sockets)
+
+
+def run(place: Place, listener: socket.socket, state: Path) -> None:
+    """Serve until told to end."""
+    names = (links.public(place.url)[1],) if place.url else ()
+    secure = place.base.startswith("https:")
+    premises = Premises(
+        daemon=Daemon(state),
+        keys=Keys(state, time.time),
+        clock=time.monotonic,
+        names=(place.host, *names),
+        secure=secure,
+    )
+    feed = Feed(premises.daemon)
+    config = uvicorn.Config(
+        made(premises, feed),
+        access_log=False,  # nobody reads it, and addresses are people's
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,  # anybody can write them
+        ws="none",
+        lifespan="on",
+        limit_concurrency=CONNECTIONS,
+        timeout_graceful_shutdown=LEAVES,
+        ssl_certfile=place.cert,
+        ssl_keyfile=place.key,
+    )
+    Server(config, feed).run(sockets=[listener])

@@ -1,0 +1,71 @@
+// Start reading here: come in, then show the board or one agent, by what stands behind the `#`.
+
+import { enter, post } from "./api.js";
+import { agentView } from "./agent.js";
+import { boardView } from "./board.js";
+import { h, setText } from "./dom.js";
+import { condition, on, watch } from "./live.js";
+
+const main = document.getElementById("main");
+const link = document.getElementById("link");
+let close = () => {};
+
+// The link's secret stands behind the `#`, which no browser sends; it leaves the address at once.
+async function comeIn() {
+  const found = location.hash.match(/^#login=([A-Za-z0-9_-]+)$/);
+  if (!found) return "";
+  history.replaceState(null, "", "/");
+  try {
+    await post("/login", { ticket: found[1] });
+    return "";
+  } catch (error) {
+    return error.message;
+  }
+}
+
+function shut(why) {
+  link.textContent = "";
+  main.replaceChildren(h("section", { class: "shut" },
+    h("h1", {}, "Not logged in"),
+    why ? h("p", { class: "problem", role: "alert" }, why) : null,
+    h("p", {}, "On the machine where koboshi runs, type"),
+    h("pre", {}, "koboshi serve --link"),
+    h("p", {}, "and open the link it prints. It lets one browser in, once.")));
+}
+
+function show() {
+  close();
+  const found = location.hash.match(/^#\/agent\/(.+)$/);
+  let name = "";
+  try { name = found ? decodeURIComponent(found[1]) : ""; } catch { name = ""; }
+  const view = name ? agentView(name) : boardView();
+  close = view.close;
+  document.title = name ? `${name} – koboshi` : "koboshi";
+  main.replaceChildren(view.node);
+  watch(name);
+  scrollTo(0, 0);
+}
+
+function showLink() {
+  const { word, text } = condition();
+  link.className = `link ${word}`;
+  document.body.classList.toggle("old", word === "stale" || word === "away");
+  setText(link, text);
+}
+
+async function begin() {
+  const problem = await comeIn();
+  try {
+    await enter();
+  } catch (error) {
+    shut(error.status === 401 ? problem : error.message);
+    return;
+  }
+  on("link", showLink);
+  setInterval(showLink, 1000);
+  addEventListener("hashchange", () => { if (location.hash !== "#main") { show(); main.focus({ preventScroll: true }); } });
+  showLink();
+  show();
+}
+
+begin();

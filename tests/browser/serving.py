@@ -1,0 +1,52 @@
+"""A koboshi with its page, and agents to show on it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+from tests.daemon.trials import PATIENCE, Trial
+
+
+class Served:
+    """A koboshi with its page."""
+
+    def __init__(self, koboshi: Trial) -> None:
+        self.koboshi = koboshi
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "koboshi", "serve", "--port", "0"],
+            env=koboshi.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert self._server.stdout is not None
+        self.said = [self._server.stdout.readline() for _ in range(3)]
+        self.link = self.said[2].strip()
+        assert "#login=" in self.link, self.said
+
+    @property
+    def base(self) -> str:
+        """The address without the secret."""
+        parts = urlsplit(self.link)
+        return f"{parts.scheme}://{parts.netloc}/"
+
+    def another_link(self, *words: str) -> str:
+        """A way in for one more browser."""
+        port = str(urlsplit(self.link).port)
+        return self.koboshi.say("serve", "--link", "--port", port, *words).splitlines()[-1]
+
+    def end(self) -> str:
+        """End the server; what else it said."""
+        self._server.terminate()
+        said, _ = self._server.communicate(timeout=PATIENCE)
+        return said
+
+
+def started(koboshi: Trial, name: str, script: str) -> None:
+    """An agent that begins with that script."""
+    argv = koboshi.script(script, f"{name}.toml")
+    koboshi.say("run", "-d", "--name", name, "--as", "scripted", "--", *argv)
+    koboshi.until_status(name, "idle")
+    koboshi.say("send", name, "go")

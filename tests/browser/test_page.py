@@ -1,0 +1,206 @@
+"""The page in a real browser, over a real daemon and agents in a real tmux."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from koboshi.daemon.control.client import call_running
+from tests.browser.browsers import Browser, Tab, browser
+from tests.browser.serving import Served, started
+from tests.conftest import need
+from tests.daemon.trials import trial
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+
+IDLE = '[[act]]\ndo = "work"\nseconds = 0.2\nsay = "Ready."\n\n[[act]]\ndo = "end_turn"\n' * 6
+ASKS = '[[act]]\ndo = "ask"\ncommand = "npm test"\n\n[[act]]\ndo = "end_turn"\n'
+PHONE, DESKTOP = (390, 844), (1440, 900)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """A koboshi of its own with its page."""
+    need("tmux")
+    with trial(tmp_path) as koboshi:
+        made = Served(koboshi)
+        try:
+            yield made
+        finally:
+            said = made.end()
+            assert said == ""
+
+
+@pytest.fixture
+def chrome(chromium: Path, tmp_path: Path) -> Iterator[Browser]:
+    """A browser of its own."""
+    with browser(chromium, tmp_path / "chromium") as made:
+        yield made
+
+
+@contextlib.contextmanager
+def logged_in(chrome: Browser, served: Served) -> Iterator[Tab]:
+    """A page that is in; nothing on it may have failed."""
+    tab = chrome.tab()
+    tab.size(*PHONE, phone=True)
+    tab.open(served.link)
+    tab.until("document.querySelector('#link.live') !== null")
+    yield tab
+    assert chrome.complaints == []
+
+
+def test_a_link_lets_one_browser_in_and_leaves_no_trace(served: Served, chrome: Browser) -> None:
+    """The secret leaves the address at once; a second time the link is refused, in words."""
+    with logged_in(chrome, served) as tab:
+        assert tab.run("location.href") == served.base
+        assert tab.run("document.cookie") == ""
+        tab.until_shown("No agents yet")
+
+    other = chrome.tab()
+    other.call("Network.clearBrowserCookies")
+    other.open(served.link)
+    other.until_shown("the link is used up or too old")
+    other.picture("login-refused")
+    other.open("about:blank")
+    other.open(served.another_link("--read-only"))
+    other.until("document.querySelector('#link.live') !== null")
+
+
+def test_the_board_follows_an_agent_without_a_reload(served: Served, chrome: Browser) -> None:
+    """Started, at work, asking, gone: each shows by itself, and who asks is on top."""
+    with logged_in(chrome, served) as tab:
+        started(served.koboshi, "calm", IDLE)
+        tab.until_shown("idle", ".card")
+        started(served.koboshi, "asker", ASKS)
+        tab.until_shown("asking", "section:first-of-type .card")
+        assert "asker" in tab.text("section:first-of-type")
+        assert "npm test" in tab.text("section:first-of-type")
+        tab.picture("board-phone")
+        tab.size(*DESKTOP, phone=False, dark=True)
+        tab.picture("board-desktop-dark")
+        served.koboshi.say("stop", "calm")
+        tab.until_shown("stopped", "section:last-of-type")
+
+
+def test_orders_are_given_and_their_outcome_is_shown(served: Served, chrome: Browser) -> None:
+    """A message, a pause, and a stop that has to be confirmed."""
+    started(served.koboshi, "calm", IDLE)
+    with logged_in(chrome, served) as tab:
+        tab.run("location.hash = '#/agent/calm'")
+        tab.until_shown("Ready.", ".terminal")
+        tab.run("document.querySelector('textarea').value = 'hello from the page'")
+        tab.click("Send")
+        tab.until_shown("Send: done", ".outcome")
+        tab.until_shown("hello from the page", ".terminal")
+        tab.click("Pause")
+        tab.until_shown("paused", ".facts")
+        tab.click("Resume")
+        tab.until(
+            "![...document.querySelectorAll('.facts li')].some((e) => e.innerText === 'paused')"
+        )
+        tab.until("document.querySelectorAll('.timeline .span').length > 0")
+        tab.until_shown("a person's message waits", ".chains")
+        tab.picture("agent-phone")
+        tab.size(*DESKTOP, phone=False)
+        tab.picture("agent-desktop")
+        tab.click("Stop")
+        tab.until_shown("Stop calm?", "dialog")
+        tab.picture("confirm-desktop")
+        tab.click("Cancel", "dialog")
+        assert served.koboshi.status("calm")["run"]["exit"] is None
+        tab.click("Stop", ".orders")
+        tab.click("Stop", "dialog")
+        tab.until_shown("Stop: done", ".outcome")
+        tab.until_shown("stopped", "header.agent")
+
+
+def test_a_question_is_answered_from_the_page(served: Served, chrome: Browser) -> None:
+    """A real dialog: the command is shown, one tap answers, and the agent goes on."""
+    known = call_running(served.koboshi.state, "ping")
+    if "answer" not in known["verbs"]:
+        pytest.skip("the daemon has no verb 'answer' yet")
+    started(served.koboshi, "asker", ASKS + IDLE)
+    served.koboshi.until_status("asker", "asking")
+    with logged_in(chrome, served) as tab:
+        tab.until_shown("npm test", ".card.is-asking")
+        tab.run("location.hash = '#/agent/asker'")
+        tab.until_shown("npm test", ".question .subject")
+        assert "null" not in tab.text()
+        tab.picture("question-phone")
+        tab.size(*DESKTOP, phone=False, dark=True)
+        tab.picture("question-desktop-dark")
+        tab.run("document.querySelector('.question .meaning-once').click()")
+        tab.until_shown("done", ".outcome")
+        tab.until("document.querySelector('.question').hidden")
+        served.koboshi.until("asker", lambda known: known["question"] is None)
+
+
+HOSTILE = (
+    "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"
+    "&lt;b&gt; \\u001b]0;owned\\u0007 \\u001b[31mred\\u001b[0m 日本語 end"
+)
+SPOOF = f'[[act]]\ndo = "work"\nseconds = 0.2\nsay = "{HOSTILE}"\n\n[[act]]\ndo = "end_turn"\n'
+
+
+def test_what_an_agent_prints_stays_text(served: Served, chrome: Browser) -> None:
+    """HTML and escape sequences change nothing but its own screen."""
+    started(served.koboshi, "spoof", SPOOF)
+    with logged_in(chrome, served) as tab:
+        tab.run("location.hash = '#/agent/spoof'")
+        tab.until_shown("<script>document.title", ".terminal")
+        tab.until_shown("日本語", ".terminal")
+        assert tab.run("document.title") == "spoof – koboshi"
+        assert tab.run("document.querySelectorAll('main img, main script').length") == 0
+        assert "\x1b" not in tab.text()
+        # One column wide and two columns wide: rows line up as in a terminal.
+        wide = "[...document.querySelectorAll('.t-w')].map((e) => e.getBoundingClientRect().width)"
+        single = tab.run("document.createElement('canvas') && 1") and tab.run(
+            "(() => { const r = document.createRange(); const t = [...document.querySelectorAll("
+            "'.row')].find((e) => e.firstChild?.nodeType === 3).firstChild; r.setStart(t, 0);"
+            " r.setEnd(t, 1); return r.getBoundingClientRect().width; })()"
+        )
+        assert tab.run(wide) == pytest.approx([2 * single] * 3, rel=0.02)
+        tab.picture("spoof-phone")
+
+
+def test_the_page_says_when_it_is_old_and_comes_back(served: Served, chrome: Browser) -> None:
+    """The daemon leaves and another one comes; nobody reloads anything."""
+    started(served.koboshi, "calm", IDLE)
+    with logged_in(chrome, served) as tab:
+        tab.until_shown("idle", ".card")
+        served.koboshi.say("daemon", "stop")
+        tab.until_shown("away", "#link")
+        assert tab.run("document.body.classList.contains('old')")
+        tab.picture("stale-phone")
+        served.koboshi.say("daemon", "start")
+        tab.until("document.querySelector('#link.live') !== null")
+        tab.until_shown("idle", ".card")
+
+
+def test_who_may_only_look_gets_no_buttons(served: Served, chrome: Browser) -> None:
+    """And forgetting all keys ends what is open."""
+    started(served.koboshi, "calm", IDLE)
+    tab = chrome.tab()
+    tab.open(served.another_link("--read-only"))
+    tab.until_shown("idle", ".card")
+    tab.run("location.hash = '#/agent/calm'")
+    tab.until_shown("may only look", ".orders")
+    assert tab.run("document.querySelectorAll('.orders button').length") == 0
+
+
+def test_a_change_on_the_terminal_is_seen_at_once(served: Served, chrome: Browser) -> None:
+    """Within a second here; `make bench` measures it."""
+    started(served.koboshi, "calm", IDLE)
+    with logged_in(chrome, served) as tab:
+        tab.run("location.hash = '#/agent/calm'")
+        tab.until_shown("Ready.", ".terminal")
+        began = time.monotonic()
+        served.koboshi.say("send", "calm", "--wait", "0", "marker-4711")
+        tab.until_shown("marker-4711", ".terminal")
+        assert time.monotonic() - began < 10
+        assert re.search(r"calm", tab.text("header.agent"))
