@@ -26,6 +26,11 @@ KEYS = {
         *(f"ratio{f}_{p}" for f in ("", "_frozen") for p in ("p50", "p99")),
     },
     "rules": {"rules", "evaluate", "per_rule"},
+    "own": {"rules", "p50", "p99", "max"},
+    "storm": {
+        *("lines", "per_second", "fatal_printed", "fatal_heard"),
+        *("decisions", "latest", "memory"),
+    },
     "screens": {"looks", "looks_per_screen", "mean", "p50", "p99", "max"},
     "simulation": {"seeds_per_second", "night"},
     "journal": {

@@ -186,7 +186,7 @@ def _flipped(path: Path) -> None:
 
 def _hole(path: Path) -> None:
     lines = path.read_bytes().split(b"\n")
-    lines[4] = lines[4][: len(lines[4]) // 2]
+    lines[2] = lines[2][: len(lines[2]) // 2]
     path.write_bytes(b"\n".join(lines))
 
 
@@ -209,7 +209,7 @@ DAMAGE: list[tuple[Callable[[Path], None], str]] = [
     (_junk_in_one_line, "2.jsonl"),
     (_newer, "2.jsonl, line 1: expected a journal of version 1 or older, not 99"),
     (_flipped, "2.jsonl, line 1: expected the snapshot to match its checksum"),
-    (_hole, "2.jsonl, line 5: expected a journal record"),
+    (_hole, "2.jsonl, line 3: expected a journal record"),
     (_headless, "2.jsonl, line 1: expected the beginning of a segment"),
     (_deep, "expected a journal record"),
     (_endless, "2.jsonl, line 2: expected a journal record"),

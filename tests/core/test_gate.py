@@ -24,6 +24,8 @@ from koboshi.core.actions import (
 from koboshi.core.events import Ending, Event, Origin, Outcome, Severity
 from koboshi.core.gate import (
     KEPT,
+    MOST,
+    YOUNG,
     Claim,
     Ledger,
     Verdict,
@@ -260,12 +262,26 @@ def test_the_ledger_is_bounded_and_keeps_what_is_in_flight() -> None:
     ledger = claim(EMPTY, STOP, moment(0.0))
     for number in range(KEPT + 10):
         send = Send(run=1, text="t", about=f"n{number}")
-        ledger = close(claim(ledger, send, moment(1.0)), finished(send, Ending.DONE, 2.0))
+        at = 1.0 + number * YOUNG
+        ledger = close(claim(ledger, send, moment(at)), finished(send, Ending.DONE, at + 1.0))
 
     assert len(ledger.claims) == KEPT + 1
     assert ledger.in_flight() == (STOP,)
     assert "1.n9" not in ledger.claims
     assert "1.n10" in ledger.claims
+
+
+@pytest.mark.parametrize("count", [KEPT + 10, MOST + 10])
+def test_what_was_done_today_is_not_forgotten_because_much_was_done(count: int) -> None:
+    """Its occasion may last for hours; only a flood without end is cut."""
+    ledger = EMPTY
+    for number in range(count):
+        send = Send(run=1, text="t", about=f"n{number}")
+        ledger = close(claim(ledger, send, moment(1.0)), finished(send, Ending.DONE, 2.0))
+
+    assert len(ledger.claims) == min(count, MOST)
+    assert f"1.n{count - MOST - 1}" not in ledger.claims
+    assert f"1.n{max(0, count - MOST)}" in ledger.claims
 
 
 def test_refusals_told_are_bounded_and_an_admission_clears_its_own() -> None:

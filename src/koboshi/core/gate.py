@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from .rules import Rule
     from .view import View
 
-#: Finished claims kept of each kind, for deduplication. Keys are made of counters that only grow:
-#: an old one cannot be proposed again once its occasion is over.
-KEPT = 128
+#: Finished claims kept of each kind, for deduplication: so many in any case, those younger than
+#: that in seconds, and never more. Keys are made of counters that only grow: one cannot be proposed
+#: again once its occasion is over, but an occasion may last for hours and others be many meanwhile.
+KEPT, YOUNG, MOST = 128, 86_400.0, 2048
 
 
 class Word(enum.StrEnum):
@@ -236,6 +237,7 @@ def close(ledger: Ledger, event: Event) -> Ledger:
     )  # moves to the end: the order is the age
     kind = body.action.kind
     finished = [k for k, c in claims.items() if c.outcome is not None and c.action.kind == kind]
-    for key in finished[:-KEPT]:
-        del claims[key]
+    for number, key in enumerate(finished[:-KEPT]):
+        if at - claims[key].at > YOUNG or len(finished) - number > MOST:
+            del claims[key]
     return evolve(ledger, claims=claims, last={**ledger.last, body.action.kind: at})

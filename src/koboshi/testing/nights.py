@@ -46,8 +46,8 @@ FULL = 100.0
 class Night:
     """One seed, and the rules that look."""
 
-    def __init__(self, seed: int, rules: tuple[Rule, ...] = BUILTIN) -> None:
-        self.seed, self.rules = seed, rules
+    def __init__(self, seed: int, rules: tuple[Rule, ...] | None = None) -> None:
+        self.seed, self.rules = seed, BUILTIN if rules is None else rules
         self.random = random = Random(seed)
         self.runtime = runtime = FakeRuntime()
         self.outside = Outside()

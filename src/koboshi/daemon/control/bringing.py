@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import time
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,6 +19,12 @@ if TYPE_CHECKING:
     from koboshi.daemon.aftermath import Aftermath
     from koboshi.daemon.house import House
     from koboshi.notices.desk import Desk
+
+
+def table(house: House) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
+    """Name → verb."""
+    verbs = (bundle, prompt, metrics, notice, notices)
+    return {verb.__name__: functools.partial(verb, house) for verb in verbs}
 
 
 async def notice(house: House, args: dict[str, Any]) -> dict[str, Any]:

@@ -29,8 +29,7 @@ from koboshi.store.paths import check_name
 from koboshi.store.redaction import redact, secret_values
 from koboshi.store.roster import Entry
 
-from . import asking, report
-from .bringing import bundle, metrics, notice, notices, prompt
+from . import asking, bringing, report
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
 from .errands import Errands
 from .following import brief, raise_failed_start, runs, said, seen_ended, trouble, watched
@@ -77,11 +76,7 @@ class Verbs:
             "stop": self.stop,
             "reload": self.reload,
             "order": self.order,
-            "bundle": lambda args: bundle(self._house, args),
-            "prompt": lambda args: prompt(self._house, args),
-            "metrics": lambda args: metrics(self._house, args),
-            "notice": lambda args: notice(self._house, args),
-            "notices": lambda args: notices(self._house, args),
+            **bringing.table(self._house),
             "mode": self.mode,
             "release": self.release,
             "remove": self.remove,
