@@ -345,6 +345,12 @@ def in_a_shared_pane(night: Night) -> None:
     at_looks(night, 3, begin)
 
 
+def with_a_small_budget(night: Night) -> None:
+    """One restart in a quarter of an hour: what goes past that is soon seen."""
+    night.settings = evolve(night.settings, intensity=1, period=900.0)
+    night.laws._settings = night.settings  # noqa: SLF001
+
+
 def as_drawn(night: Night) -> None:
     """Whatever the seed says."""
 
@@ -365,8 +371,8 @@ MUTANTS = {
     "a hands": Mutant(two_pairs_of_hands, "had the terminal", (1, 19, 21, 27)),
     "b second look": Mutant(no_second_look, "pressed and no question", (43, 89, 90, 121), stale),
     "b old look": Mutant(old_looks_are_good_enough, "", (2, 19, 25, 37, 42), slow),
-    "c budget": Mutant(no_budget, "restarts in", (9, *range(61, 200))),
-    "c recovery": Mutant(budget_lost_in_recovery, "restarts in", (73, 81, 147, 166)),
+    "c budget": Mutant(no_budget, "restarts in", (1, 2, 3), with_a_small_budget),
+    "c recovery": Mutant(budget_lost_in_recovery, "restarts in", (1, 2, 3), with_a_small_budget),
     "d mark": Mutant(mark_not_believed, "was pressed", (4, 7, 19)),
     "d again": Mutant(answer_in_doubt_is_given_back, "was pressed", (4, 7, 19)),
     "e save": Mutant(no_save, "was not saved", (1, 3, 6)),
