@@ -19,8 +19,6 @@ from koboshi.policy.requests import Request, Word
 FULL = """
 [answers]
 plan = "allow"
-ask_within = "10m"
-ask_default = "leave"
 variables = ["MY_*"]
 override_builtin = ["force-push"]
 
@@ -89,8 +87,6 @@ def test_every_key_becomes_a_part_of_the_policy() -> None:
             ),
         ),
         plan=Word.ALLOW,
-        ask_within=600.0,
-        ask_default="leave",
         variables=("MY_*",),
         overridden=frozenset({"force-push"}),
     )
@@ -101,7 +97,7 @@ WRONG = """idle_after = "soon"
 trust = "yes"
 plann = "ask"
 override_builtin = ["everything"]
-ask_within = "soon"
+variables = 3
 
 [[answers.rule]]
 do = "permit"
@@ -143,7 +139,7 @@ def test_all_mistakes_are_told_with_line_and_key() -> None:
         (3, "answers.trust", ""),
         (4, "answers.plann", "plan"),
         (5, "answers.override_builtin", ""),
-        (6, "answers.ask_within", ""),
+        (6, "answers.variables", ""),
         (9, "answers.rule.0.do", ""),
         (13, "answers.rule.1.do", ""),
         (17, "answers.rule.2.command", ""),

@@ -141,8 +141,6 @@ def policy_facts(resolved: Resolved) -> dict[str, Any]:
             {"rule": each.name, "pattern": each.pattern, "answer": each.answer}
             for each in policy.questions
         ],
-        "ask_within": policy.ask_within,
-        "ask_default": policy.ask_default,
         "plan": policy.plan.value,
         "trust": policy.trust.value,
         "variables": list(policy.variables),
@@ -183,5 +181,4 @@ def _rows(facts: dict[str, Any]) -> Iterator[str]:
         yield f"answer {each['rule']}  {each['pattern']!r}: {each['answer']!r}"
     yield f"{facts['plan']:<6} answers.plan"
     yield f"{facts['trust']:<6} answers.trust"
-    wait = f"; after {facts['ask_within']:g} s without a person: {facts['ask_default']}"
-    yield f"ask    default{wait if facts['ask_within'] else ''}"
+    yield "ask    default"

@@ -26,14 +26,13 @@ from koboshi.policy.policies import (
 )
 from koboshi.policy.requests import Request, Surroundings, Word
 
-from .durations import MOST, seconds
 from .kinds import brief, typable
 from .lines import Key
 
 _Entry = TypeVar("_Entry")
 TABLE = "answers"
 RULE, QUESTION = "rule", "question"
-_SCALARS = ("plan", "trust", "variables", "override_builtin", "ask_within", "ask_default")
+_SCALARS = ("plan", "trust", "variables", "override_builtin")
 _RULE_KEYS = (
     "do", "tool", "command", "path", "domain", "mcp", "answer", "reason", "match", "not_match",
 )  # fmt: skip
@@ -132,8 +131,6 @@ def read_answers(raw: object) -> Answers:
         plan=table.word("plan", Word.ASK) or Word.ASK,
         trust=table.word("trust", Word.ASK) or Word.ASK,
         variables=table.texts("variables"),
-        ask_within=_ask_within(table),
-        ask_default=_ask_default(table),
         overridden=_overridden(table),
     )
     policy = closed(policy) if faults else policy
@@ -145,28 +142,9 @@ def closed(policy: Policy) -> Policy:
     return Policy(
         rules=tuple(rule for rule in policy.rules if rule.do is not Word.ALLOW),
         stricter=policy.stricter,
-        ask_within=policy.ask_within,
-        ask_default=policy.ask_default,
         plan=Word.ASK if policy.plan is Word.ALLOW else policy.plan,
         trust=Word.ASK if policy.trust is Word.ALLOW else policy.trust,
     )
-
-
-def _ask_within(table: _Table) -> float:
-    value = table.raw.get("ask_within", 0)
-    found = seconds(value) if isinstance(value, str) else value
-    if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= MOST:
-        return float(found)
-    table.fault("ask_within", "a time such as '10m' or a number of seconds", value)
-    return 0.0
-
-
-def _ask_default(table: _Table) -> str:
-    value = table.raw.get("ask_default", "deny")
-    if value not in ("deny", "leave"):
-        table.fault("ask_default", "'deny' or 'leave'", value)
-        return "deny"
-    return str(value)
 
 
 def _overridden(table: _Table) -> frozenset[str]:

@@ -69,8 +69,6 @@ class Policy:
     stricter: tuple[AnswerRule, ...] = ()  #: of a project's file: asked besides, and only denies
     exact: tuple[str, ...] = ()  #: command lines that are allowed word for word
     questions: tuple[QuestionRule, ...] = ()
-    ask_within: float = 0.0  #: seconds a question waits for a person; 0: for ever
-    ask_default: str = "deny"  #: and then: `deny` it, or `leave` it open
     plan: Word = Word.ASK
     trust: Word = Word.ASK
     variables: tuple[str, ...] = ()  #: besides the plain ones, with globs
