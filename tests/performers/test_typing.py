@@ -247,6 +247,16 @@ def test_a_message_in_doubt_is_taken_as_sent() -> None:
     assert bench.sent == []
 
 
+def test_what_a_dead_run_had_in_its_box_was_not_told() -> None:
+    """It must come, and the next run has to hear it."""
+    bench = Bench()
+    bench.agent.paste("You are back: run #1.")
+    bench.agent.end(9)
+    told = Send(run=1, text="You are back: run #1.", about="open-call0.1.0")
+
+    assert bench.settle(told) == outcome("skipped", "in doubt; the run is over")
+
+
 def test_a_save_in_doubt_that_is_confirmed_was_done() -> None:
     """The screen says so."""
     bench = Bench(LONG)

@@ -279,7 +279,11 @@ def _words(action: Checkpoint | Load, hands: Hands) -> str:
 def _judge(action: Send | Checkpoint | Load, hands: Hands, glance: Glance) -> Outcome:
     lines, adapter = glance.reading.lines, hands.adapter
     if action.kind == "send":
-        if not _tells_of_restart(action) or _has_come(action, hands, glance):  # type: ignore[arg-type]
+        must_come = _tells_of_restart(action)  # type: ignore[arg-type]
+        if must_come and not glance.seen.alive:
+            # What stands in the box of a dead program looks like what it was told.
+            return skipped("in doubt; the run is over")
+        if not must_come or _has_come(action, hands, glance):  # type: ignore[arg-type]
             return done("in doubt; taken as sent")
         return skipped("in doubt; it has not come, so it is sent again")
     name: str = action.name  # type: ignore[union-attr]
