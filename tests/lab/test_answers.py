@@ -205,6 +205,7 @@ def test_a_plan_is_approved(lodges: Lodges, part: Part, way: str, model: Model) 
     lodge.run()
     model.expect(say("Thought about it."))
     lodge.say("send", "a", "Think first.")
+    lodge.until_heard("Think first.")  # it is idle before its turn, too
     lodge.until_status("a", "idle")
     plan = plan_file(model)
     plan.parent.mkdir(parents=True, exist_ok=True)
