@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from koboshi.daemon.control.client import call_running
 from tests.browser.browsers import Browser, Tab, browser
 from tests.browser.serving import Served, started
 from tests.conftest import need
@@ -121,9 +120,6 @@ def test_orders_are_given_and_their_outcome_is_shown(served: Served, chrome: Bro
 
 def test_a_question_is_answered_from_the_page(served: Served, chrome: Browser) -> None:
     """A real dialog: the command is shown, one tap answers, and the agent goes on."""
-    known = call_running(served.koboshi.state, "ping")
-    if "answer" not in known["verbs"]:
-        pytest.skip("the daemon has no verb 'answer' yet")
     started(served.koboshi, "asker", ASKS + IDLE)
     served.koboshi.until_status("asker", "asking")
     with logged_in(chrome, served) as tab:
