@@ -90,6 +90,13 @@ class Lodge(Trial):
             assert time.monotonic() < deadline, f"never heard: {text!r}; {self.told({})}"
             time.sleep(PAUSE)
 
+    def until_results(self, count: int) -> None:
+        """Wait until the model was told of so many calls; words may be those of an earlier one."""
+        deadline = time.monotonic() + PATIENCE
+        while len(self.model.results) < count:
+            assert time.monotonic() < deadline, f"never {count} results; {self.told({})}"
+            time.sleep(PAUSE)
+
     def until_written(self, text: str) -> None:
         """Wait until the CLI has that in its session: a killed one knows only what is on disk."""
         deadline = time.monotonic() + PATIENCE

@@ -69,10 +69,10 @@ def test_an_allowed_command_is_answered_once(
 ) -> None:
     """Nobody is there; the tool runs, and the model is told of it once."""
     lodge = lodged(lodges, part, way, allow="touch made.txt", answer_cooldown="1s")
-    for turn in ("One.", "Two."):
+    for count, turn in enumerate(("One.", "Two."), 1):
         model.expect(call("Bash", command="touch made.txt", description="Make"), say(turn))
         lodge.say("send", "a", f"Make it {turn}")
-        lodge.until_heard("completed with no output")
+        lodge.until_results(count)
         lodge.until_status("a", "idle")
 
     assert (lodge.home.cwd / "made.txt").exists()
