@@ -12,6 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
+from koboshi.daemon.control.visitor import Visitor
 from koboshi.errors import InputError, KoboshiError
 
 from . import links
@@ -19,7 +20,6 @@ from .app import Premises, made
 from .feed import Feed
 from .keys import Keys, Kind, Scope
 from .standing import Standing, alone, standing, stop
-from .upstream import Daemon
 
 __all__ = ["Place", "Standing", "alone", "checked", "forget", "invite", "listening", "run"]
 __all__ += ["standing", "stop", "ticket", "token"]
@@ -150,7 +150,7 @@ def run(place: Place, listener: socket.socket, state: Path) -> None:
     names = (links.public(place.url)[1],) if place.url else ()
     secure = place.base.startswith("https:")
     premises = Premises(
-        daemon=Daemon(state),
+        daemon=Visitor(state),
         keys=Keys(state, time.time),
         clock=time.monotonic,
         names=(place.host, *names),
