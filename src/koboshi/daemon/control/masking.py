@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     Verb = Callable[[dict[str, Any]], Awaitable[Any]]
 
-#: What a program runs or opens next, and what an agent is told by its own tools.
-NOT_SHOWN = frozenset({"attach", "ask", "bundle"})
+#: What a program runs or opens next, bytes of files that were redacted when they were made, and
+#: what an agent is told by its own tools.
+NOT_SHOWN = frozenset({"attach", "ask", "bundle", "piece"})
 #: They know how wide the terminal is, and mask by themselves.
 THEMSELVES = frozenset({"picture", "screen"})
 #: Long ones, made of files: masked beside the loop, which has agents to look after.
