@@ -37,12 +37,13 @@ QUIET = (
 class Browser:
     """One Chromium, from its start to its end."""
 
-    def __init__(self, program: Path, folder: Path) -> None:
+    def __init__(self, program: Path, folder: Path, *more: str) -> None:
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
         # Chromium's sandbox refuses to start as root.
         as_root = ("--no-sandbox",) if os.geteuid() == 0 else ()
-        argv = [str(program), *QUIET, *as_root, f"--user-data-dir={folder}", "about:blank"]
+        words = (*QUIET, *as_root, *more, f"--user-data-dir={folder}")
+        argv = [str(program), *words, "about:blank"]
         silent = os.open(os.devnull, os.O_RDWR)
         moves = [(os.POSIX_SPAWN_DUP2, theirs_in, 3), (os.POSIX_SPAWN_DUP2, theirs_out, 4)]
         moves += [(os.POSIX_SPAWN_DUP2, silent, n) for n in (0, 1, 2)]
@@ -129,7 +130,7 @@ class Tab:
             found = self.run(script)
             if found:
                 return found
-            text = self.run("document.body.innerText")
+            text = self.run("document.body?.innerText")
             assert time.monotonic() < deadline, f"not so within {patience} s: {script}\n{text}"
             time.sleep(0.05)
 
@@ -181,9 +182,9 @@ class Tab:
 
 
 @contextlib.contextmanager
-def browser(program: Path, folder: Path) -> Iterator[Browser]:
-    """A browser, and nothing of it afterwards."""
-    made = Browser(program, folder)
+def browser(program: Path, folder: Path, *more: str) -> Iterator[Browser]:
+    """A browser, and nothing of it afterwards; `more` are words of its command line."""
+    made = Browser(program, folder, *more)
     try:
         yield made
     finally:

@@ -12,10 +12,10 @@ from tests.daemon.trials import PATIENCE, Trial
 class Served:
     """A koboshi with its page."""
 
-    def __init__(self, koboshi: Trial) -> None:
+    def __init__(self, koboshi: Trial, *words: str, port: int = 0) -> None:
         self.koboshi = koboshi
         self._server = subprocess.Popen(
-            [sys.executable, "-m", "koboshi", "serve", "--port", "0"],
+            [sys.executable, "-m", "koboshi", "serve", "--port", str(port), *words],
             env=koboshi.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

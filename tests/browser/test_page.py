@@ -132,7 +132,7 @@ def test_a_question_is_answered_from_the_page(served: Served, chrome: Browser) -
         tab.picture("question-desktop-dark")
         tab.run("document.querySelector('.question .meaning-once').click()")
         tab.until_shown("done", ".outcome")
-        tab.until("document.querySelector('.question').hidden")
+        tab.until("!document.querySelector('.question')")
         served.koboshi.until("asker", lambda known: known["question"] is None)
 
 

@@ -244,6 +244,23 @@ def ordered(text: str, question: str = "1.1") -> OrderGiven:
     return OrderGiven(order=Order.ANSWER, by="person", text=text, question=question)
 
 
+def test_a_persons_no_by_keys_is_followed_by_their_words_each_time() -> None:
+    """A second one is not taken for the first; and it is no refusal of the policy's."""
+    driver = running(Settings(mode=Mode.KEEP))
+    for nth in (1, 2):
+        driver.see(reading(Status.WORKING), after=60.0)
+        driver.see(asking())
+        driver.see(asking())
+        driver.tell(ordered(f"no: reason {nth}", f"1.{nth}"))
+        driver.finish(answers(driver.decided)[-1])
+        driver.see(reading(Status.IDLE))
+        told = [a for a in admitted(driver.decided) if isinstance(a, Send)]
+        driver.finish(told[-1])
+
+    assert [f"reason {nth}" in each.text for nth, each in enumerate(told, 1)] == [True, True]
+    assert driver.view.tally.denied == 0
+
+
 def test_a_persons_answer_passes_the_mode() -> None:
     """They said so."""
     driver = running(Settings(mode=Mode.OBSERVE))

@@ -46,6 +46,8 @@ def test_what_is_no_id_is_refused(wrong: str) -> None:
     [
         (QUESTION, " YES ", "yes"),
         (QUESTION, "no", "no"),
+        (QUESTION, "No:  use pnpm ", "no: use pnpm"),
+        (replace(QUESTION, ticket="t"), "no: use pnpm", "no: use pnpm"),
         (CHOICE, "blue", "blue"),
         (replace(CHOICE, ticket="t"), "Green, please", "Green, please"),
         (replace(CHOICE, ticket="t"), "no", "no"),
@@ -66,6 +68,8 @@ def test_an_answer_that_a_question_takes(question: Question, said: str, taken: s
         (CHOICE, "yes"),
         (CHOICE, "no"),
         (CHOICE, "Green"),
+        (CHOICE, "no: neither"),
+        (QUESTION, "yes: all of it"),
         (replace(QUESTION, prompt=permission(kind=PromptKind.PICKER)), "yes"),
     ],
 )

@@ -282,7 +282,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
         view(refused="it destroys data", tally=Tally(refusals=2)),
         Send(
             run=3,
-            text="That was refused by policy: it destroys data. Find another way, and go on.",
+            text="That was refused: it destroys data. Find another way, and go on.",
             about="refusal2",
         ),
         [view(), replace(ASKING, refused="x")],
@@ -918,6 +918,24 @@ def test_what_a_hook_waits_with_is_answered_there() -> None:
 
     assert isinstance(answer, Answer)
     assert (answer.nth, answer.ticket, answer.choice) == (5, "t1", Meaning.ONCE)
+
+
+@pytest.mark.parametrize(
+    ("order", "choice", "text", "reason"),
+    [
+        ("no", Meaning.NO, "", ""),
+        ("No: use pnpm: it is here", Meaning.NO, "", "use pnpm: it is here"),
+        ("yes: all of it", Meaning.OTHER, "yes: all of it", ""),
+        ("Blue", Meaning.OTHER, "Blue", ""),
+    ],
+)
+def test_a_persons_no_carries_why(order: str, choice: Meaning, text: str, reason: str) -> None:
+    """The agent is told; a yes has nothing to explain, and other words are an option's."""
+    asked = replace(ASKING, question=replace(FORBIDDEN, order=order, orders=1))
+    [answer] = proposed("PRM005", asked)
+
+    assert isinstance(answer, Answer)
+    assert (answer.choice, answer.text, answer.reason) == (choice, text, reason)
 
 
 def test_always_is_chosen_only_where_the_owner_prefers_it() -> None:

@@ -20,8 +20,6 @@ def test_an_open_address_needs_tls_or_a_word(host: str) -> None:
     with pytest.raises(InputError, match="can be reached by others"):
         server.checked(server.Place(host=host, port=1))
     assert server.checked(server.Place(host=host, port=1, plain=True)).host == host
-    tls = server.Place(host=host, port=1, cert=Path("c"), key=Path("k"))
-    assert server.checked(tls).base.startswith("https://")
 
 
 def test_half_of_tls_is_refused() -> None:

@@ -9,7 +9,7 @@ import click
 _EPILOG = """\b
 Examples:
   koboshi answer a1:3.2 yes
-  koboshi answer a1:3.2 no
+  koboshi answer a1:3.2 "no: use pnpm here"
   koboshi answer a1:3.2 "The second one"
 
 \b
@@ -32,9 +32,10 @@ Exit codes: 0 answered, or on its way · 1 not answered, or too late
 def answer(*, question: str, text: str, wait: float) -> None:
     """Answer the question ID (see `koboshi questions`) with ANSWER.
 
-    ANSWER is `yes` (this once), `no`, `always`, or the words of an option; to an agent's own
-    question (its tool `ask_human`, an ID such as a1:ask2) any words. The first answer wins:
-    who comes late is told so. It goes through the agent's hook where one waits, else by keys.
+    ANSWER is `yes` (this once), `no`, `no: WHY` (the agent is told), `always`, or the words of an
+    option; to an agent's own question (its tool `ask_human`, an ID such as a1:ask2) any words. The
+    first answer wins: who comes late is told so. It goes through the agent's hook where one waits,
+    else by keys.
     """
     from koboshi.daemon.control.client import call
     from koboshi.errors import InputError, KoboshiError

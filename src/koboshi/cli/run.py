@@ -12,7 +12,7 @@ _EPILOG = """\b
 Examples:
   koboshi run -- claude
   koboshi run --name api --cwd ~/api -- claude --model opus
-  koboshi run -d -- codex
+  koboshi run -d --web -- codex
   koboshi run --host pty -- claude
 
 \b
@@ -38,6 +38,7 @@ Exit codes: 0 started · 2 it cannot be started so
     help="Where its terminal is: in tmux, or this very one.",
 )
 @click.option("-d", "--detach", is_flag=True, help="Start it and come back at once.")
+@click.option("--web", is_flag=True, help="Show all agents on a page, too: see 'koboshi serve'.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 def run(
     *,
@@ -47,6 +48,7 @@ def run(
     mode: str | None,
     host: str,
     detach: bool,
+    web: bool,
     command: tuple[str, ...],
 ) -> None:
     """Start COMMAND in a terminal of its own and look after it.
@@ -67,16 +69,39 @@ def run(
     if host == "pty":
         from .foreground import run_here
 
+        _no_page(web=web)
         raise SystemExit(run_here(name, kind, folder, mode, command))
     _need_tmux()
     from .attach import bring, wanted
     from .printing import say
 
+    invited = web and _page()
     agent = _begin(name, kind, folder, mode, command)
     if detach or not wanted():
         say(f"{agent} is running; 'koboshi attach {agent}' shows it, 'koboshi ls' tells how it is")
         return
+    if invited:
+        from .page import pause
+
+        pause()
     bring(agent)
+
+
+def _page() -> bool:
+    """Have the page served before there is an agent: what is wrong with it is told first."""
+    from .page import open_page
+
+    return open_page()
+
+
+def _no_page(*, web: bool) -> None:
+    from koboshi.errors import InputError
+
+    if web:
+        raise InputError(
+            "the page shows agents that the daemon looks after, and one with --host pty is not",
+            hint="leave --host pty out, or --web",
+        )
 
 
 def _begin(

@@ -27,6 +27,7 @@ Exit codes: 0 fine · 2 no such pane or name
     type=click.Choice(["observe", "keep", "auto"]),
     help="How much koboshi may do; else as configured.",
 )
+@click.option("--web", is_flag=True, help="Show all agents on a page, too: see 'koboshi serve'.")
 @click.option("-L", "label", metavar="NAME", help="The tmux server of that name.")
 @click.option("-S", "socket", metavar="PATH", help="The tmux server of that socket.")
 @click.argument("target", envvar=["TARGET", "SESSION"])
@@ -38,6 +39,7 @@ def watch(
     mode: str | None,
     label: str | None,
     socket: str | None,
+    web: bool,
     target: str,
     command: tuple[str, ...],
 ) -> None:
@@ -68,6 +70,10 @@ def watch(
     )
     note(begun)
     say(f"{begun['agent']} is looked after ({begun['type']}, mode {begun['mode']})")
+    if web:
+        from .page import open_page
+
+        open_page()
 
 
 def _here() -> str | None:

@@ -107,8 +107,9 @@ def _answered(view: View, action: do.Answer, ending: Ending) -> View:
     """How often in a row the policy said no; by keys the agent does not hear why, so it is told."""
     if ending is not Ending.DONE:
         return view
-    no, tally = action.choice is Meaning.NO and not action.order, view.tally
-    tally = evolve(tally, denied=tally.denied + 1 if no else 0, refusals=tally.refusals + no)
+    no, tally = action.choice is Meaning.NO, view.tally
+    denied = tally.denied + 1 if no and not action.order else 0
+    tally = evolve(tally, denied=denied, refusals=tally.refusals + no)
     reason = "" if action.ticket else action.reason
     return evolve(view, tally=tally, refused=reason or view.refused)
 

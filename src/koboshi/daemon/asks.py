@@ -105,6 +105,10 @@ class Asks:
             self._asks.pop(ticket, None)
         return ask.answer
 
+    def options(self, name: str) -> tuple[str, ...]:
+        """What the question of that id offers."""
+        return next((ask.options for ask in self._asks.values() if ask.id == name), ())
+
     def reply(self, name: str, run: int, text: str) -> Ask | None:
         """Answer the question of that id; None: it is not open."""
         self._forget(run)

@@ -12,11 +12,11 @@ from koboshi.core.view import evolve
 
 from .questions import (
     JUDGED,
-    WORDS,
     about,
     answer_to,
     answerable,
     choice_of,
+    meant_by,
     open_questions,
     plain,
     stopped,
@@ -132,7 +132,7 @@ def question_denied_by_policy(view: View, now: Moment) -> Proposal | None:
 
 @rule("PRM004", "refusal-not-told", Severity.P2, Status.IDLE)
 def refusal_not_told(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
-    """The policy said no by keys, and the agent does not know why.
+    """The policy or a person said no by keys, and the agent does not know why.
 
     ## Why
     A CLI that is told no in its dialog ends the turn and waits; the model hears "rejected".
@@ -145,7 +145,7 @@ def refusal_not_told(view: View, now: Moment) -> Proposal | None:  # noqa: ARG00
     """
     if not view.refused or view.status is not Status.IDLE or view.restarting:
         return None
-    text = f"That was refused by policy: {plain(view.refused)}. Find another way, and go on."
+    text = f"That was refused: {plain(view.refused)}. Find another way, and go on."
     send = Send(run=view.run.number, text=text, about=f"refusal{view.tally.refusals}")
     return Proposal(message="was told no, and not why", actions=(send,))
 
@@ -158,7 +158,7 @@ def question_answered_by_person(view: View, now: Moment) -> Proposal | None:
     Whoever gets the message on a telephone has no terminal at hand.
 
     ## Example
-    `koboshi answer a1:3.2 yes`.
+    `koboshi answer a1:3.2 yes`, `koboshi answer a1:3.2 "no: use pnpm"`.
 
     ## Safety
     Safe. The first answer wins; it passes the mode and the cooldowns, and never a question that is
@@ -166,9 +166,9 @@ def question_answered_by_person(view: View, now: Moment) -> Proposal | None:
     """
     for question in open_questions(view, now):
         if question.order:
-            choice = WORDS.get(question.order.casefold(), Meaning.OTHER)
-            text = question.order if choice is Meaning.OTHER else ""
-            answer = evolve(answer_to(view, question, choice, text=text), order=question.orders)
+            choice, text, reason = meant_by(question.order)
+            answer = answer_to(view, question, choice, text=text, reason=reason)
+            answer = evolve(answer, order=question.orders)
             return Proposal(
                 message=f"a person answers {plain(question.order)!r}", actions=(answer,)
             )

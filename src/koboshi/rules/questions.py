@@ -29,6 +29,15 @@ HOOK_WAIT = 3.0
 WORDS = {"yes": Meaning.ONCE, "no": Meaning.NO, "always": Meaning.ALWAYS}
 
 
+def meant_by(order: str) -> tuple[Meaning, str, str]:
+    """What a person's answer picks, the words of that option, and why not: `no: too long`."""
+    word, colon, rest = order.partition(":")
+    if colon and WORDS.get(word.strip().casefold()) is Meaning.NO:
+        return Meaning.NO, "", rest.strip()
+    choice = WORDS.get(order.casefold(), Meaning.OTHER)
+    return choice, order if choice is Meaning.OTHER else "", ""
+
+
 def open_questions(view: View, now: Moment) -> tuple[Question, ...]:
     """What a hook waits with, else what the screen shows and a second sign confirms."""
     if view.held:

@@ -84,6 +84,14 @@ class Roster:
         except (OSError, msgspec.MsgspecError):
             return None
 
+    def environment_seen(self, agent: str) -> tuple[int, int] | None:
+        """What changes when that environment does; None: none is known."""
+        try:
+            found = (self._path(agent) / "environment.json").stat()
+        except (OSError, InputError):
+            return None
+        return found.st_mtime_ns, found.st_ino
+
     def keep(self, entry: Entry, environment: dict[str, str] | None = None) -> None:
         """Write the entry, durably; without an environment the old one stays."""
         folder = self._path(entry.agent)

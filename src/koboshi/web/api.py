@@ -10,18 +10,19 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from koboshi.daemon.control.client import Refused
+from koboshi.daemon.control.visitor import ANSWERS
 from koboshi.errors import DaemonError, InputError, KoboshiError
 
 from .operations import EVERY, QUESTIONS, Operation
-from .upstream import ANSWERS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from starlette.requests import Request
 
+    from koboshi.daemon.control.visitor import Asked
+
     from .feed import Feed
-    from .upstream import Upstream
 
 #: Bytes of a request's body: a message of some pages.
 LONGEST = 1 << 16
@@ -33,7 +34,7 @@ class TooLong(InputError):
     """The body is longer than anything we would read."""
 
 
-def routes(daemon: Upstream, feed: Feed) -> list[Route]:
+def routes(daemon: Asked, feed: Feed) -> list[Route]:
     """A route for every operation."""
     made = [
         Route(each.path, endpoint(each, daemon), methods=[each.method])
@@ -43,7 +44,7 @@ def routes(daemon: Upstream, feed: Feed) -> list[Route]:
     return [*made, Route(QUESTIONS.path, asked_of(daemon, feed), methods=["GET"])]
 
 
-def endpoint(each: Operation, daemon: Upstream) -> Callable[[Request], Awaitable[Response]]:
+def endpoint(each: Operation, daemon: Asked) -> Callable[[Request], Awaitable[Response]]:
     """What answers that operation."""
 
     async def answer(request: Request) -> Response:
@@ -57,7 +58,7 @@ def endpoint(each: Operation, daemon: Upstream) -> Callable[[Request], Awaitable
     return answer
 
 
-def asked_of(daemon: Upstream, feed: Feed) -> Callable[[Request], Awaitable[Response]]:
+def asked_of(daemon: Asked, feed: Feed) -> Callable[[Request], Awaitable[Response]]:
     """What waits for a person; a daemon that has no verb for it tells it with its agents."""
 
     async def answer(request: Request) -> Response:  # noqa: ARG001 - Starlette's signature

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
-    from .upstream import Upstream
+    from koboshi.daemon.control.visitor import Asked
 
 TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -45,7 +45,7 @@ LONGEST = 1024
 class Premises:
     """What the app is made of."""
 
-    daemon: Upstream
+    daemon: Asked
     keys: Keys
     clock: Callable[[], float]
     names: Collection[str] = ()  #: names that the machine is reached by
@@ -174,7 +174,7 @@ async def _ticket(request: Request) -> str:
 class Views:
     """What is no operation of the daemon's."""
 
-    def __init__(self, daemon: Upstream, feed: Feed, keys: Keys) -> None:
+    def __init__(self, daemon: Asked, feed: Feed, keys: Keys) -> None:
         self._daemon, self._feed, self._keys = daemon, feed, keys
 
     async def healthz(self, request: Request) -> Response:  # noqa: ARG002

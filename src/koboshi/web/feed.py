@@ -18,7 +18,7 @@ from .screens import rows_of
 from .topics import Topic, sse
 
 if TYPE_CHECKING:
-    from .upstream import Upstream
+    from koboshi.daemon.control.visitor import Asked
 
 #: Seconds that a question waits for news, and how much longer until it counts as unanswered.
 WAITS, PATIENCE = 20.0, 10.0
@@ -48,7 +48,7 @@ class Terminal:
 class Feed:
     """What is known, kept up to date."""
 
-    def __init__(self, daemon: Upstream) -> None:
+    def __init__(self, daemon: Asked) -> None:
         self.board, self.link = Topic("board"), Topic("link")
         self._daemon = daemon
         self._terminals: dict[str, Terminal] = {}

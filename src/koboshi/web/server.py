@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import sys
 import time
 from collections.abc import Callable
@@ -11,13 +12,17 @@ from pathlib import Path
 
 import uvicorn
 
+from koboshi.daemon.control.visitor import Visitor
 from koboshi.errors import InputError, KoboshiError
 
 from . import links
 from .app import Premises, made
 from .feed import Feed
 from .keys import Keys, Kind, Scope
-from .upstream import Daemon
+from .standing import Standing, alone, standing, stop
+
+__all__ = ["Place", "Standing", "alone", "checked", "forget", "invite", "listening", "run"]
+__all__ += ["standing", "stop", "ticket", "token"]
 
 #: Connections at a time: viewers hold one each.
 CONNECTIONS = 500
@@ -53,7 +58,29 @@ def checked(place: Place) -> Place:
             f"{place.host} can be reached by others, and without TLS whoever listens in gets in",
             hint="leave --host out and use a tunnel, or give --cert and --key, or --plain-http",
         )
+    if place.cert is not None and place.key is not None:
+        certified(place.cert, place.key)
     return place
+
+
+def certified(cert: Path, key: Path) -> None:
+    """Refuse a certificate and a key that could not be used, before anybody comes."""
+
+    def locked() -> str:
+        raise InputError(f"{key} is locked with a passphrase", hint="nobody is here to say it")
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, locked)
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            raise InputError(f"{key} is not the key of the certificate {cert}") from None
+        raise InputError(
+            f"expected a certificate and its private key in PEM, not {cert} and {key}",
+            hint=f"TLS says: {(error.reason or str(error)).lower().replace('_', ' ')}",
+        ) from None
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise InputError(f"{cert} or {key} cannot be read: {why}") from None
 
 
 def ticket(state: Path, scope: Scope) -> str:
@@ -76,9 +103,9 @@ def forget(state: Path) -> int:
         return 0
 
 
-def invite(place: Place, state: Path, scope: Scope, say: Callable[[str], None]) -> None:
+def invite(base: str, state: Path, scope: Scope, say: Callable[[str], None]) -> None:
     """Print a link that opens the door once, and its picture where there is a terminal."""
-    link = links.login(place.base, ticket(state, scope))
+    link = links.login(base, ticket(state, scope))
     may = "look on" if scope is Scope.READ else "look on and steer"
     say(
         f"this link lets one browser in to {may}; it works once, for {Kind.TICKET.life / 60:g} min:"
@@ -95,6 +122,7 @@ def listening(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen()  # who comes before the app is up waits a moment, and is not refused
     except OSError as error:
         listener.close()
         why = (error.strerror or str(error)).lower()
@@ -122,7 +150,7 @@ def run(place: Place, listener: socket.socket, state: Path) -> None:
     names = (links.public(place.url)[1],) if place.url else ()
     secure = place.base.startswith("https:")
     premises = Premises(
-        daemon=Daemon(state),
+        daemon=Visitor(state),
         keys=Keys(state, time.time),
         clock=time.monotonic,
         names=(place.host, *names),

@@ -16,11 +16,12 @@ from textual.binding import BindingType
 from textual.widgets import DataTable, Footer, Static
 
 from koboshi.cli.printing import clock, plain
+from koboshi.daemon.control.visitor import Asked
 from koboshi.errors import KoboshiError
 
 from . import board
 from .screens import Choose, Page, Sure
-from .visits import Asked, News, news
+from .visits import News, news
 
 #: Seconds that an order is watched for what comes of it.
 WATCHED = 10.0

@@ -40,8 +40,9 @@ def top() -> None:
         raise HostError("top takes a terminal, and this is none", hint="'koboshi ls' lists them")
     call(state, "ping")  # starts a daemon where there is none
 
+    from koboshi.daemon.control.visitor import Visitor
+
     from .app import Top
-    from .visits import Visitor
 
     Top(Visitor(state), state).run()
 

@@ -14,7 +14,7 @@ from koboshi.core.actions import Answer
 from koboshi.core.events import ActionFinished, Order, OrderGiven
 from koboshi.core.readings import Meaning, PromptKind, Status
 from koboshi.errors import InputError, KoboshiError
-from koboshi.rules.questions import WORDS
+from koboshi.rules.questions import WORDS, meant_by
 
 from .following import watched
 
@@ -118,6 +118,9 @@ def _word(question: Question, text: str) -> str:
     if prompt.kind is PromptKind.PICKER:
         raise InputError("that is a menu which somebody opened; koboshi does not answer it")
     meaning = WORDS.get(said.casefold())
+    refusal, _, why = meant_by(said)
+    if why and refusal is Meaning.NO and (question.ticket or prompt.index_of(refusal) is not None):
+        return f"no: {why}"
     # To a question with choices of its own a yes says nothing.
     plain = prompt.kind is not PromptKind.QUESTION or meaning is Meaning.NO
     if meaning and plain and (question.ticket or prompt.index_of(meaning) is not None):

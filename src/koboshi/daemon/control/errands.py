@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from koboshi.daemon.wards import Ward
 
     Up = Callable[[str], Awaitable[tuple[Ward, World]]]
+    #: What a person means who saw the options with their secrets masked.
+    Meant = Callable[[str, str, tuple[str, ...]], str]
 
 #: Characters of a question, of an option, of an answer, of a word about progress.
 QUESTION, OPTION, ANSWER, PROGRESS = 4000, 200, 8000, 500
@@ -119,10 +121,11 @@ class Errands:
         answer = await ward.asks.wait(asked.ticket, min(asked.wait, LONGEST_WAIT))
         return {"agent": asked.name, "answer": answer or None}
 
-    async def reply(self, name: str, text: str) -> dict[str, Any]:
+    async def reply(self, name: str, text: str, meant: Meant) -> dict[str, Any]:
         """A person's answer to that question; the first one counts."""
         ward, world = await self._up(name.partition(":")[0])
-        text = _fits(text, ANSWER)
+        offered = ward.asks.options(name)
+        text = _fits(meant(ward.entry.agent, text, offered), ANSWER)
         ask = ward.asks.reply(name, world.view.run.number, text)
         if ask is None:
             raise KoboshiError(

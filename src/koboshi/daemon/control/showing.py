@@ -7,7 +7,6 @@ a limit.
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ from koboshi.errors import InputError, UnknownAgent
 from koboshi.store.notes import notes_in
 from koboshi.store.paths import known_journal_dir
 from koboshi.store.queries import about_event, chain_facts, event_number, recent
-from koboshi.store.redaction import redact, secret_values
 from koboshi.store.sessions import remembered
 from koboshi.store.shelves import DiskShelf
 from koboshi.store.timelines import LONGEST, timeline
@@ -34,6 +32,8 @@ if TYPE_CHECKING:
     from koboshi.daemon.wards import Ward
     from koboshi.hosts.base import Place
 
+    from .masking import Masks
+
     PlaceOf = Callable[[Ward], Awaitable[Place]]
 
 #: Seconds: the longest that a caller may wait for news.
@@ -47,8 +47,9 @@ DECISIONS = 200
 class Showing:
     """Looks at a house on behalf of people."""
 
-    def __init__(self, house: House, place_of: PlaceOf) -> None:
+    def __init__(self, house: House, place_of: PlaceOf, masks: Masks) -> None:
         self._house = house
+        self._masks = masks
         self._place_of = place_of
         self._reading = asyncio.Lock()
 
@@ -116,10 +117,8 @@ class Showing:
             return {**numbers, "screen": None}
         seen = await ward.host.look(await self._place_of(ward))
         screen: dict[str, Any] = msgspec.to_builtins(seen)
-        environment = self._house.roster.environment(asked.name) or {}
-        secrets = secret_values({**os.environ, **environment})
         for key in ("text", "ansi", "title"):
-            screen[key] = redact(screen[key] or "", secrets=secrets, cols=seen.cols)
+            screen[key] = self._masks.text(asked.name, screen[key] or "", cols=seen.cols)
         return {**numbers, "screen": screen}
 
     # -- the past ------------------------------------------------------------------------------

@@ -26,15 +26,16 @@ from koboshi.core.events import ActionFinished, Order, OrderGiven
 from koboshi.daemon.settling import checked, configured
 from koboshi.errors import InputError, KoboshiError
 from koboshi.store.paths import check_name
-from koboshi.store.redaction import redact, secret_values
 from koboshi.store.roster import Entry
 
-from . import asking, bringing, report
+from . import bringing, report
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
 from .errands import Errands
 from .following import brief, raise_failed_start, runs, said, seen_ended, trouble, watched
 from .keeping import Keeping
-from .requests import AnswerArgs, ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
+from .masking import Masks
+from .questions import Questions
+from .requests import ModeArgs, NameArgs, OrderArgs, ReloadArgs, SendArgs, StopArgs
 from .showing import Showing
 
 if TYPE_CHECKING:
@@ -59,11 +60,22 @@ class Verbs:
         self._house = house
         self._leave = leave
         self._errands = Errands(house, self._up)
-        self._showing = Showing(house, self._place)
+        self._masks = Masks(house.roster)
+        self._showing = Showing(house, self._place, self._masks)
+        self._questions = Questions(
+            house=house,
+            masks=self._masks,
+            errands=self._errands,
+            up=self._up,
+            place_of=self._place,
+        )
         self._since = time.time()
 
     def table(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
-        """Name → verb."""
+        """Name → verb; what they say is masked."""
+        return self._masks.over(self._table())
+
+    def _table(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
         return {
             "ping": self.ping,
             "ls": self.ls,
@@ -83,8 +95,7 @@ class Verbs:
             "attach": self.attach,
             "detach": self.detach,
             "screen": self.screen,
-            "questions": self.questions,
-            "answer": self.answer,
+            **self._questions.table(),
             **self._errands.table(),
             **self._showing.table(),
             **Keeping(self._up).table(),
@@ -101,7 +112,7 @@ class Verbs:
             "agents": len(house.wards),
             "running": sum(map(runs, house.wards.values())),
             "state": str(house.state),
-            "verbs": sorted(self.table()),
+            "verbs": sorted(self._table()),
         }
 
     async def leave(self, args: dict[str, Any]) -> dict[str, Any]:
@@ -142,36 +153,10 @@ class Verbs:
         seen = await ward.host.look(await self._place(ward))
         facts: dict[str, Any] = msgspec.to_builtins(seen)
         for key in ("text", "ansi", "title"):
-            facts[key] = self._masked(ward, facts[key] or "", seen.cols)
+            names = (getpass.getuser(), socket.gethostname(), Path.home().name)
+            text, agent = facts[key] or "", ward.entry.agent
+            facts[key] = self._masks.text(agent, text, cols=seen.cols, names=names)
         return {**facts, "type": ward.entry.agent_type}
-
-    def _masked(self, ward: Ward, text: str, cols: int) -> str:
-        environment = self._house.roster.environment(ward.entry.agent) or {}
-        secrets = secret_values({**os.environ, **environment})
-        names = (getpass.getuser(), socket.gethostname(), Path.home().name)
-        return redact(text, secrets=secrets, names=names, cols=cols)
-
-    async def questions(self, args: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: ARG002
-        """What waits for a person, oldest first, with what each agent shows of it."""
-        found = []
-        for ward in list(self._house.wards.values()):
-            supervisor = ward.supervisor
-            if supervisor is None:
-                continue
-            view, now = supervisor.world.view, supervisor.runtime.now()
-            for question in asking.open_in(view):
-                line = supervisor.hands.held(question.ticket) if question.ticket else None
-                rows = asking.shown_by_hook(line.payload) if line else await self._rows(ward)
-                shown = self._masked(ward, "\n".join(rows), 0).split("\n") if rows else []
-                found.append({**asking.facts_of(view, question, now), "shown": shown})
-            found += ward.asks.questions(view.run.number)
-        return sorted(found, key=lambda each: float(each["since"]))
-
-    async def _rows(self, ward: Ward) -> list[str]:
-        with contextlib.suppress(KoboshiError):
-            seen = await ward.host.look(await self._place(ward))
-            return [row.rstrip() for row in seen.text.rstrip().split("\n")][-asking.ROWS :]
-        return []
 
     # -- taking on and letting go --------------------------------------------------------------
 
@@ -271,15 +256,6 @@ class Verbs:
 
         order = OrderGiven(order=Order.SEND, by="person", text=asked.text, at_once=asked.at_once)
         return await watched(ward, order, sent, asked.wait)
-
-    async def answer(self, args: dict[str, Any]) -> dict[str, Any]:
-        """Have a question answered; what came of it, or that it is too late."""
-        asked = _as(AnswerArgs, args)
-        if ":ask" in asked.id:
-            return await self._errands.reply(asked.id, asked.text)
-        name, number = asking.parsed(asked.id)
-        ward, world = await self._up(name)
-        return await asking.answered(ward, world, number, asked.text, asked.wait)
 
     async def stop(self, args: dict[str, Any]) -> dict[str, Any]:
         """End an agent and all it started."""

@@ -1,26 +1,14 @@
 // One agent: what it does, what it wants, its terminal, its past; and the orders one can give.
 
-import { at, get, mayAnswer, maySteer, post } from "./api.js";
+import { at, get, maySteer, post } from "./api.js";
 import { factsOf } from "./board.js";
+import { confirmed } from "./dialog.js";
 import { h, setText, shape } from "./dom.js";
 import { agents, known, on } from "./live.js";
+import { questionsView } from "./questions.js";
 import { screenView } from "./screen.js";
 import { timelineView } from "./timeline.js";
 import { age, clock, noteOf, now, statusOf } from "./words.js";
-
-// A dialog of our own: what is asked stands in it as text.
-function confirmed(question, detail, yes) {
-  return new Promise((done) => {
-    const dialog = h("dialog", { class: "ask", "aria-labelledby": "ask" },
-      h("h2", { id: "ask" }, question), detail ? h("p", {}, detail) : null,
-      h("div", { class: "buttons" },
-        h("button", { type: "button", autofocus: true, onclick: () => dialog.close("no") }, "Cancel"),
-        h("button", { type: "button", class: "danger", onclick: () => dialog.close("yes") }, yes)));
-    dialog.addEventListener("close", () => { done(dialog.returnValue === "yes"); dialog.remove(); });
-    document.body.append(dialog);
-    dialog.showModal();
-  });
-}
 
 function outcomeWords(came, word) {
   if (came.outcome === "done") return `${word}: done`;
@@ -38,7 +26,7 @@ export function agentView(name) {
   const facts = h("ul", { class: "facts" });
   const evidence = h("pre", { class: "proof" });
   const outcome = h("p", { class: "outcome", role: "status", "aria-live": "polite" });
-  const asks = h("section", { class: "question", "aria-labelledby": "asks", hidden: true });
+  const asks = questionsView(name, order);
   const orders = h("div", { class: "buttons" });
   const lower = h("div", { class: "lower" });
   const why = whyView(name);
@@ -49,12 +37,11 @@ export function agentView(name) {
     h("h1", {}, badge, h("span", { class: "name" }, name), word, since), note,
     h("details", {}, h("summary", {}, "Evidence"), evidence), facts);
   const form = sendForm();
-  const node = h("div", { class: "one" }, head, asks, terminal.node,
+  const node = h("div", { class: "one" }, head, asks.node, terminal.node,
     h("section", { class: "orders", "aria-labelledby": "orders" }, h("h2", { id: "orders" }, "Steer"),
       maySteer() ? form : h("p", {}, "This browser may only look."), orders, outcome),
     past.node, why.node, lower);
   let drawn = "";
-  let asked = "";
 
   async function order(path, body, words) {
     setText(outcome, `${words} …`);
@@ -107,48 +94,6 @@ export function agentView(name) {
     ].filter(Boolean));
   }
 
-  // The page answers a question only while it is the very one that is shown.
-  function drawQuestion(agent) {
-    const open = agent.status === "asking" ? agent.question : null;
-    const id = open ? `${name}:${agent.run.number}.${open.nth}` : "";
-    const key = JSON.stringify([id, open]);
-    if (key === asked) return;
-    asked = key;
-    asks.hidden = !open;
-    if (!open) { asks.replaceChildren(); return; }
-    const can = maySteer() && mayAnswer();
-    const answer = (text, label) => order(`/api/questions/${encodeURIComponent(id)}/answer`, { text }, label);
-    const shown = h("pre", { class: "proof", hidden: true });
-    asks.replaceChildren(...[h("h2", { id: "asks" }, open.question || "It asks"),
-      open.subject ? h("pre", { class: "subject" }, open.subject) : null, shown,
-      h("div", { class: "buttons options" }, open.options.map((option) =>
-        h("button", { type: "button", disabled: !can, class: `meaning-${option.meaning}`, onclick: async () => {
-          const lasting = option.meaning === "always";
-          if (!lasting || await confirmed("Allow this always?", option.text, "Allow always")) answer(option.text, option.text);
-        } }, option.text))),
-      open.left_to_person ? h("p", { class: "hint" }, `Left to you: ${open.left_to_person}`) : null,
-      can && open.kind === "question" ? ownWords(answer) : null,
-      can ? null : h("p", { class: "hint" }, `Answer in its terminal: koboshi attach ${name}`)].filter(Boolean));
-    if (can) showWhole(id, shown);
-  }
-
-  function ownWords(answer) {
-    const text = h("textarea", { rows: 1, required: true, "aria-label": "answer in your own words", placeholder: "In your own words" });
-    return h("form", { class: "send", onsubmit: (event) => { event.preventDefault(); if (text.value.trim()) answer(text.value, "Answer"); } },
-      text, h("button", { type: "submit" }, "Answer"));
-  }
-
-  // What a hook tells of the call is more than the terminal shows; what the terminal shows is below.
-  async function showWhole(id, shown) {
-    try {
-      const waiting = await get("/api/questions");
-      const found = waiting.find((each) => each.id === id);
-      const rows = found?.through === "hook" ? found.shown ?? [] : [];
-      shown.hidden = !rows.length;
-      shown.textContent = rows.join("\n");
-    } catch { /* the screen shows it, too */ }
-  }
-
   function draw() {
     const agent = agents.get(name);
     if (!agent) {
@@ -162,7 +107,7 @@ export function agentView(name) {
     setText(note, noteOf(agent));
     setText(evidence, (agent.evidence ?? []).join("\n") || "nothing seen");
     drawOrders(agent);
-    drawQuestion(agent);
+    asks.renew(agent);
     tick();
   }
 

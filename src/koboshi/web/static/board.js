@@ -53,6 +53,7 @@ export function factsOf(agent) {
   const facts = [agent.type];
   if (agent.context !== null && agent.context !== undefined) facts.push(`context ${Math.round(agent.context)} %`);
   if (agent.limit) facts.push(limitWords(agent.limit));
+  if (agent.progress) facts.push(agent.progress.text);
   if (agent.tasks) facts.push(`tasks ${agent.tasks.done} of ${agent.tasks.done + agent.tasks.left}`);
   if (run && !run.exit) facts.push(`up ${age(now() - run.started)}`);
   if (agent.restarts) facts.push(agent.restarts === 1 ? "1 restart" : `${agent.restarts} restarts`);

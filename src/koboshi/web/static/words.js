@@ -27,12 +27,13 @@ export function statusOf(agent) {
 export function needsPerson(agent) {
   const status = statusOf(agent);
   if (status === "stopped" || status === "released") return false;
-  return status === "asking" || Boolean(agent.given_up) || Boolean(agent.trouble) || status === "failed";
+  return status === "asking" || Boolean(agent.asked?.length) || Boolean(agent.given_up) || Boolean(agent.trouble) || status === "failed";
 }
 
 export function noteOf(agent) {
   if (agent.trouble && agent.watched) return agent.trouble;
   if (agent.given_up) return "gave up: see why, then acknowledge";
+  if (agent.asked?.length) return agent.asked[0].question;
   if (agent.question && agent.status === "asking") return [agent.question.question, agent.question.subject].filter(Boolean).join(" ");
   if (agent.paused) return "supervision is paused";
   return String(agent.reason ?? "").replaceAll("_", " ");

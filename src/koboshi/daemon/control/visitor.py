@@ -1,4 +1,7 @@
-"""The daemon, asked without waiting for others: a connection for each question."""
+"""The other side of the door for whoever shows many agents: asked without holding anybody up.
+
+A connection for each question. The daemon is not started from here.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
-from koboshi.daemon.control.client import Refused, door
 from koboshi.errors import DaemonError
+
+from .client import Refused, door
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +22,7 @@ ANSWERS = 10.0
 LONGEST = 64 << 20
 
 
-class Upstream(Protocol):
+class Asked(Protocol):
     """Who knows of the agents."""
 
     async def ask(self, verb: str, *, patience: float = ANSWERS, **args: Any) -> Any:  # noqa: ANN401
@@ -26,17 +30,18 @@ class Upstream(Protocol):
         ...
 
 
-class Daemon:
-    """The daemon of one state folder; it is not started from here."""
+class Visitor:
+    """Asks the daemon of one state folder."""
 
     def __init__(self, state: Path) -> None:
         self._path = door(state)
 
     async def ask(self, verb: str, *, patience: float = ANSWERS, **args: Any) -> Any:  # noqa: ANN401
         """Knock, ask, hear the answer."""
+        line = json.dumps({"verb": verb, "args": args}).encode() + b"\n"
         try:
             async with asyncio.timeout(patience):
-                reply = await self._reply(json.dumps({"verb": verb, "args": args}))
+                reply = await self._reply(line)
         except TimeoutError:
             raise DaemonError(f"the daemon did not answer within {patience:g} seconds") from None
         except (OSError, ValueError) as error:
@@ -46,10 +51,10 @@ class Daemon:
             raise Refused(said["message"], hint=said["hint"], exit_code=said["code"])
         return reply["ok"]
 
-    async def _reply(self, line: str) -> dict[str, Any]:
+    async def _reply(self, line: bytes) -> dict[str, Any]:
         reader, writer = await asyncio.open_unix_connection(self._path, limit=LONGEST)
         try:
-            writer.write(line.encode() + b"\n")
+            writer.write(line)
             await writer.drain()
             reply: dict[str, Any] = json.loads(await reader.readline())
             return reply
