@@ -25,6 +25,7 @@ from koboshi.store.timelines import LONGEST, timeline
 
 from . import report
 from .following import brief
+from .incidents import Incidents
 from .requests import FollowArgs, NameArgs, PictureArgs, TimelineArgs, WhyArgs
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Showing:
             "why": self.why,
             "history": self.history,
             "notes": self.notes,
+            **Incidents(self._house).table(),
         }
 
     # -- now -----------------------------------------------------------------------------------
