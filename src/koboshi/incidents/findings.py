@@ -213,6 +213,14 @@ class Reader:
         return redact(text, secrets=self._secrets) if text else ""
 
 
+def opened(state: Path, names: Iterable[str], readers: dict[str, Reader]) -> list[Reader]:
+    """A reader for each of these; who was read before is read on."""
+    for name in names:
+        if name not in readers:
+            readers[name] = Reader(state, name)
+    return [readers[name] for name in names]
+
+
 def found_in(
     state: Path,
     names: Iterable[str] = (),
@@ -225,8 +233,7 @@ def found_in(
     """The incidents of those agents, of all where none is named; newest first."""
     readers = {} if readers is None else readers
     told: list[tuple[Incident, Reader]] = []
-    for name in names or agents(state):
-        reader = readers.get(name) or readers.setdefault(name, Reader(state, name))
+    for reader in opened(state, tuple(names) or agents(state), readers):
         told += [(each, reader) for each in reader.renew() if _wanted(each, since, least)]
     told.sort(key=lambda pair: pair[0].utc, reverse=True)
     return [each.facts(reader.mask) for each, reader in told[:most]]

@@ -41,6 +41,12 @@ class Reload(msgspec.Struct, forbid_unknown_fields=True):
     fresh: bool = False
 
 
+class Mode(msgspec.Struct, forbid_unknown_fields=True):
+    """Whether a rule acts: `act`, `observe`, or `default`, which takes back what was said."""
+
+    mode: str
+
+
 class About(msgspec.Struct, forbid_unknown_fields=True):
     """What a bundle is about."""
 
@@ -159,6 +165,16 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="collect a bundle now, as `koboshi bundle NAME`",
         body=About,
         patience=80.0,
+    ),
+    _get("rules", "/api/rules", "rules", "every rule, as `koboshi rules --json`", seconds=_SECONDS),
+    Operation(
+        id="rule",
+        method="POST",
+        path="/api/rules/{code}",
+        verb="rule",
+        summary="let a rule observe or act, as `koboshi rules CODE --set`",
+        body=Mode,
+        patience=20.0,
     ),
     _order("send", "type a message when it can be typed", Send),
     _order("stop", "end it and all it started", Stop),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from koboshi.core.events import Severity
 from koboshi.errors import InputError
-from koboshi.incidents.findings import LONGEST, MOST, Reader, found_in
+from koboshi.incidents.findings import LONGEST, MOST, Reader, found_in, opened
 from koboshi.incidents.kept import KINDS, kept, piece, text_of
 from koboshi.store.paths import journal_dir, known_journal_dir
 
@@ -56,14 +57,21 @@ class Incidents:
         if not names:
             return []
         state = self._house.state
-        async with self._reading:
-            # Who was struck from the roster is forgotten, and read anew when the name comes again.
-            self._readers = {k: v for k, v in self._readers.items() if k in self._journals()}
+        async with self.reading():
             return await asyncio.to_thread(
                 lambda: found_in(
                     state, names, since=since, least=least, most=most, readers=self._readers
                 )
             )
+
+    @contextlib.asynccontextmanager
+    async def reading(self) -> AsyncIterator[Callable[[], list[Reader]]]:
+        """Nobody else reads meanwhile; what is given opens the journals, in a thread."""
+        async with self._reading:
+            names = self._journals()
+            # Who was struck from the roster is forgotten, and read anew when the name comes again.
+            self._readers = {k: v for k, v in self._readers.items() if k in names}
+            yield lambda: opened(self._house.state, names, self._readers)
 
     def _journals(self) -> tuple[str, ...]:
         """Whoever is on the roster and has begun."""

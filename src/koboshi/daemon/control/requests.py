@@ -125,3 +125,16 @@ class PieceArgs(msgspec.Struct, forbid_unknown_fields=True):
     kind: str
     file: str
     offset: int = 0
+
+
+class RulesArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`rules`: what each came to in the last so many seconds."""
+
+    seconds: float = 604_800.0
+
+
+class RuleArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`rule`: `observe`, `act`, or `default`, which takes back what was said."""
+
+    code: str
+    mode: str

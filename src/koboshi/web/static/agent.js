@@ -2,26 +2,12 @@
 
 import { at, get, mayAnswer, maySteer, post } from "./api.js";
 import { factsOf } from "./board.js";
-import { h, setText, shape } from "./dom.js";
+import { confirmed, h, setText, shape } from "./dom.js";
 import { papersView } from "./incidents.js";
 import { agents, known, on } from "./live.js";
 import { screenView } from "./screen.js";
 import { timelineView } from "./timeline.js";
 import { age, clock, noteOf, now, statusOf } from "./words.js";
-
-// A dialog of our own: what is asked stands in it as text.
-function confirmed(question, detail, yes) {
-  return new Promise((done) => {
-    const dialog = h("dialog", { class: "ask", "aria-labelledby": "ask" },
-      h("h2", { id: "ask" }, question), detail ? h("p", {}, detail) : null,
-      h("div", { class: "buttons" },
-        h("button", { type: "button", autofocus: true, onclick: () => dialog.close("no") }, "Cancel"),
-        h("button", { type: "button", class: "danger", onclick: () => dialog.close("yes") }, yes)));
-    dialog.addEventListener("close", () => { done(dialog.returnValue === "yes"); dialog.remove(); });
-    document.body.append(dialog);
-    dialog.showModal();
-  });
-}
 
 function outcomeWords(came, word) {
   if (came.outcome === "done") return `${word}: done`;

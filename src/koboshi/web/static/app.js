@@ -6,6 +6,7 @@ import { boardView } from "./board.js";
 import { h, setText } from "./dom.js";
 import { incidentsView } from "./incidents.js";
 import { condition, on, watch } from "./live.js";
+import { rulesView } from "./rules.js";
 
 const main = document.getElementById("main");
 const link = document.getElementById("link");
@@ -35,7 +36,7 @@ function shut(why) {
 }
 
 // What stands behind the `#`: a view's word, what it is about, and, behind a `?`, what of it.
-const VIEWS = new Map([["agent", agentView], ["incidents", incidentsView]]);
+const VIEWS = new Map([["agent", agentView], ["incidents", incidentsView], ["rules", rulesView]]);
 
 function asked() {
   const found = location.hash.match(/^#\/([a-z]+)(?:\/([^?]*))?(?:\?(.*))?$/);
