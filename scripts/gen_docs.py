@@ -16,7 +16,6 @@ import click
 from pydantic import BaseModel
 
 from koboshi.cli.group import VERBS, koboshi
-from koboshi.cli.rules import read_page
 from koboshi.config.durations import shown
 from koboshi.config.facts import NAMES
 from koboshi.config.facts import TYPES as EVENT_TYPES
@@ -32,6 +31,7 @@ from koboshi.core.rules import Rule
 from koboshi.core.settings import Settings
 from koboshi.core.status import TRANSITIONS
 from koboshi.rules.catalogue import ALL
+from koboshi.rules.pages import read_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 #: Only generated pages live here; a page of a rule that is gone is stale.

@@ -39,6 +39,7 @@ from koboshi.core.gate import (
 from koboshi.core.readings import Meaning, Status
 from koboshi.core.settings import Settings
 from koboshi.core.view import Belief, Refreshing, Run, Sight, Stage, Tally, View
+from koboshi.rules.messages import message_waiting
 from tests.core.worlds import CONTEXT, moment, outcome
 
 NOW = moment(10_000.0)
@@ -307,3 +308,12 @@ def test_ledgers_are_values() -> None:
 
     assert before == copy
     assert Ledger() == EMPTY
+
+
+def test_what_a_person_ordered_passes_a_rule_that_observes() -> None:
+    """A switch holds back what koboshi does by itself, and never a person's own word."""
+    rule = replace(message_waiting, observes=True)
+    own, ordered = SEND, replace(SEND, ordered=True)
+    said = [judge(each, VIEW, Ledger(), NOW, rule) for each in (own, ordered)]
+
+    assert [verdict.word for verdict in said] == [Word.WOULD, Word.ADMITTED]

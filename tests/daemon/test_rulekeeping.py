@@ -12,6 +12,7 @@ import pytest
 from koboshi.core.rules import Rule
 from koboshi.daemon.rulekeeping import LOOK, RuleKeeper, kept
 from koboshi.rules import BUILTIN
+from koboshi.store.switches import switch
 
 GOOD = "[[rule]]\ncode = 'OWN001'\nname = 'of-mine'\nwhen = 'age > 1'\n"
 
@@ -115,3 +116,39 @@ def test_the_supervisor_gets_the_new_rules(config: Path, tmp_path: Path) -> None
 
     [rules] = obeyed
     assert rules[-1].code == "OWN001"
+
+
+def test_a_person_s_word_goes_over_the_files(config: Path, tmp_path: Path) -> None:
+    """Until it is taken back; the file stays as it is."""
+    write(config, GOOD)
+    keeper = RuleKeeper(config, str(tmp_path), tmp_path / "state")
+    keeper.look()
+
+    def observing() -> list[str]:
+        return [rule.code for rule in keeper.rules if rule.observes]
+
+    assert observing() == []
+    switch(tmp_path / "state", "OWN001", "observe", 1.0)
+    switch(tmp_path / "state", "RUN001", "observe", 2.0)
+    assert keeper.due(LOOK * 2)
+    assert keeper.look()
+    assert observing() == ["RUN001", "OWN001"]
+    switch(tmp_path / "state", "OWN001", "default", 3.0)
+    assert keeper.look()
+    assert observing() == ["RUN001"]
+    assert (config / "koboshi.toml").read_text() == GOOD
+
+
+def test_switches_that_cannot_be_read_keep_the_good_ones(
+    config: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And that is told."""
+    switch(tmp_path, "RUN001", "observe", 1.0)
+    keeper = RuleKeeper(config, str(tmp_path), tmp_path)
+    keeper.look()
+    (tmp_path / "rules.json").write_text("{")
+    with caplog.at_level(logging.WARNING):
+        keeper.look()
+
+    assert [rule.code for rule in keeper.rules if rule.observes] == ["RUN001"]
+    assert "the last good ones hold" in caplog.text

@@ -54,6 +54,7 @@ VERBS: dict[str, Verb] = {
         "import": "Turn the configuration of a codexHaltMonitor into a koboshi.toml.",
         "init": "Set up a project for koboshi, or undo that.",
         "install-service": "Bring the daemon and the plans back after a reboot.",
+        "incidents": "List what rules found of agents, and what came of it.",
         "inspect": "Say what a screen shows.",
         "lint": "Run the rules over a log or a journal.",
         "loop": "Work through a plan, step by step; show one.",

@@ -9,86 +9,132 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from koboshi.core.rules import Rule
-
+#: Seconds of which is told what rules came to.
+_WEEK = 7 * 86_400.0
 _EPILOG = """\b
 Examples:
   koboshi rules
   koboshi rules CTX001
   koboshi rules context-nearly-full --json
+  koboshi rules IDL001 --set observe
 
 \b
-Exit codes: 0 fine · 2 no such rule
+Exit codes: 0 fine · 2 no such rule · 4 the daemon cannot be reached
 """
 
 
 @click.command(epilog=_EPILOG)
 @click.argument("code", required=False)
+@click.option(
+    "--set",
+    "mode",
+    type=click.Choice(["observe", "act", "default"]),
+    help="Let the rule CODE observe or act from now on, for all agents; default: as its file says.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a list, or one object.")
-def rules(*, code: str | None, as_json: bool) -> None:
-    """List the rules, or show the page of the rule CODE (its code or its name)."""
-    from koboshi.rules.catalogue import ALL, find
+def rules(*, code: str | None, mode: str | None, as_json: bool) -> None:
+    """List the rules, or show the page of the rule CODE (its code or its name).
 
+    Built in, of plug-ins, of your own koboshi.toml and of those of your agents' projects; with
+    whether each acts or observes, and what it came to in the last week. What --set says is kept by
+    koboshi; it changes no file of yours.
+    """
     from .printing import COLUMNS, columns, say, to_json
 
     room = columns() or COLUMNS
+    if mode is not None:
+        _set(code, mode)
+    listed = _listed()
     if code is not None:
-        found = find(code)
-        say(to_json(rule_facts(found)) if as_json else "\n".join(_page(found, room)))
+        found = _found(listed, code)
+        say(to_json(found) if as_json else "\n".join(_page(found, room)))
         return
-    listed = sorted(ALL, key=lambda rule: rule.code)
     if as_json:
-        say(to_json([rule_facts(rule) for rule in listed]))
+        say(to_json(listed))
         return
-    for rule in listed:
-        say("\n".join(_entry(rule, room)))
+    for each in listed:
+        say("\n".join(_entry(each, room)))
 
 
-def rule_facts(rule: Rule) -> dict[str, Any]:
-    """A rule; the keys are a public contract (docs/reference/json.md)."""
-    summary, sections = read_page(rule.page)
-    return {
-        "code": rule.code,
-        "name": rule.name,
-        "severity": rule.severity.value,
-        "summary": summary,
-        "why": sections.get("Why", ""),
-        "example": sections.get("Example", ""),
-        "safety": sections.get("Safety", ""),
-    }
+def _set(code: str | None, mode: str) -> None:
+    from koboshi.daemon.control.client import call
+    from koboshi.errors import InputError
+    from koboshi.store.paths import state_dir
+
+    if code is None:
+        raise InputError("expected the code of a rule to set", hint="koboshi rules CODE --set …")
+    _found(_listed(), code)  # a wrong code starts no daemon
+    call(state_dir(), "rule", code=code, mode=mode)
 
 
-def read_page(page: str) -> tuple[str, dict[str, str]]:
-    """The first paragraph of a rule's page, and its sections by their headings."""
-    summary, *parts = page.split("\n## ")
-    sections = {}
-    for part in parts:
-        heading, _, text = part.partition("\n")
-        sections[heading.strip()] = text.strip()
-    return " ".join(summary.split()), sections
+def _listed() -> list[dict[str, Any]]:
+    """All rules, from the files: no daemon is needed."""
+    import time
+
+    from koboshi.daemon import standing
+    from koboshi.incidents.findings import opened
+    from koboshi.store.manifests import config_dir
+    from koboshi.store.paths import agents, state_dir
+    from koboshi.store.roster import Roster
+
+    state = state_dir()
+    folders = [entry.cwd for entry in Roster(state).entries() if entry.watched]
+    readers = opened(state, agents(state), {})
+    since = time.time() - _WEEK
+    return standing.told(state, config_dir(), folders, readers, since=since)
 
 
-def _entry(rule: Rule, room: int) -> Iterator[str]:
+def _found(listed: list[dict[str, Any]], code: str) -> dict[str, Any]:
+    from koboshi.errors import UnknownRule
+
+    for each in listed:
+        if code.upper() == each["code"].upper() or code.lower() == each["name"]:
+            return each
+    hint = "'koboshi rules' lists them"
+    raise UnknownRule(f"expected a rule code such as 'RUN001', not {code!r}", hint=hint)
+
+
+def _entry(rule: dict[str, Any], room: int) -> Iterator[str]:
+    from koboshi.core.events import Severity
+
     from .colours import SEVERITY_COLOURS
-    from .printing import paint, wrap
+    from .printing import paint, plain, wrap
 
-    summary, _ = read_page(rule.page)
-    head = f"{rule.code} {rule.severity.value} {rule.name}"
-    yield paint(head, SEVERITY_COLOURS[rule.severity])
-    for row in wrap(summary, room - 4):
+    head = f"{rule['code']} {rule['severity']} {rule['name']}"
+    more = "" if rule["mode"] == "act" else f"  ({rule['mode']})"
+    yield paint(head, SEVERITY_COLOURS[Severity[rule["severity"]]]) + more
+    for row in wrap(plain(rule["summary"]), room - 4):
         yield f"    {row}"
 
 
-def _page(rule: Rule, room: int) -> Iterator[str]:
-    from .printing import paint, wrap
+def _page(rule: dict[str, Any], room: int) -> Iterator[str]:
+    from .printing import paint, plain, wrap
 
-    summary, sections = read_page(rule.page)
-    yield paint(f"{rule.code} {rule.name} ({rule.severity.value})", "bold")
+    yield paint(f"{rule['code']} {rule['name']} ({rule['severity']})", "bold")
     yield ""
-    yield from wrap(summary, room)
-    for heading, text in sections.items():
+    yield from wrap(plain(rule["summary"]), room)
+    for heading in ("why", "example", "safety"):
         yield ""
-        yield paint(heading, "bold")
-        for paragraph in text.split("\n\n"):
-            for row in wrap(" ".join(paragraph.split()), room - 2):
+        yield paint(heading.capitalize(), "bold")
+        for paragraph in rule[heading].split("\n\n"):
+            for row in wrap(plain(" ".join(paragraph.split())), room - 2):
                 yield f"  {row}"
+    yield ""
+    yield paint("Now", "bold")
+    for text in _now(rule):
+        for row in wrap(plain(text), room - 2):
+            yield f"  {row}"
+
+
+def _now(rule: dict[str, Any]) -> Iterator[str]:
+    from .printing import clock, day
+
+    said = rule["switched"]
+    by = f", as you said on {day(said['utc'])} (its own: {rule['own_mode']})" if said else ""
+    yield f"Mode: {rule['mode']}{by}; {rule['origin']}."
+    counts = f"found {rule['found']}, done {rule['done']}, held back {rule['would']}"
+    yield f"In the last week: {counts}."
+    example = rule["example_would"]
+    if example:
+        when = f"{day(example['utc'])} {clock(example['utc'])}"
+        yield f"Held back last: {example['words']} ({example['agent']}, {when}: {example['why']})"

@@ -132,6 +132,7 @@ class Rulebook:
 
     rules: tuple[Rule, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
+    off: tuple[Rule, ...] = ()  #: those that are not enabled
 
 
 def rulebook(
@@ -142,14 +143,16 @@ def rulebook(
         said = f"a list of tables, at most {MOST}: [[{TABLE}]]"
         at = lines.of((TABLE,))
         return Rulebook(mistakes=(Mistake(file=file, line=at, key=TABLE, expected=said),))
-    made, mistakes, codes = list[Rule](), list[Mistake](), set(taken)
+    made, off, mistakes, codes = list[Rule](), list[Rule](), list[Mistake](), set(taken)
     for number, table in enumerate(tables):
         reader = _Reader(file, lines, number, foreign=foreign)
         rule = reader.rule(table, codes)
         mistakes += reader.mistakes
-        if rule is not None and isinstance(table, dict) and table.get("enabled", True):
-            made.append(rule)
-    return Rulebook(rules=() if mistakes else tuple(made), mistakes=tuple(mistakes))
+        if rule is not None and isinstance(table, dict):
+            (made if table.get("enabled", True) else off).append(rule)
+    if mistakes:
+        return Rulebook(mistakes=tuple(mistakes))
+    return Rulebook(rules=tuple(made), off=tuple(off))
 
 
 class _Reader:

@@ -96,7 +96,7 @@ def judge(
 
 
 def _own_bounds(rule: Rule, action: Action, ledger: Ledger, now: Moment) -> Verdict | None:
-    if rule.observes:
+    if rule.observes and not _ordered(action):
         return Verdict(word=Word.WOULD, why=f"{rule.code} is set to observe")
     last = ledger.last.get(f"{rule.code} {action.kind}", NEVER) if rule.cooldown else NEVER
     cooling = now.at - last < rule.cooldown

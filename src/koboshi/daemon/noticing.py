@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from koboshi.core.actions import Escalate, Notify
-from koboshi.core.events import Order, OrderGiven, Severity
+from koboshi.core.events import OrderGiven, Severity
 from koboshi.core.health import examine
 from koboshi.core.rules import evaluate
+from koboshi.incidents.findings import SEEN_TO
 from koboshi.notices.notice import Notice
 from koboshi.store.redaction import redact, secret_values
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from koboshi.notices.desk import Desk
 
     from .supervisor import Supervisor
-
-#: Whoever gives one of these has seen the agent's trouble.
-_SEEN_TO = (Order.ACKNOWLEDGE, Order.START, Order.STOP, Order.KILL, Order.RELEASE)
 
 
 def notice_of(action: Notify | Escalate, agent: str, utc: float) -> Notice:
@@ -52,7 +50,7 @@ def bring(desk: Desk, supervisor: Supervisor) -> Callable[[Notify | Escalate], A
 def seen_to(desk: Desk, event: Event, world: World) -> None:
     """End the asking about an agent when a person has said that they saw to it."""
     body = event.body
-    if isinstance(body, OrderGiven) and body.order in _SEEN_TO:
+    if isinstance(body, OrderGiven) and body.order in SEEN_TO:
         desk.settle(world.view.context.agent)
 
 

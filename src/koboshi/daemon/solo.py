@@ -99,7 +99,7 @@ async def watch_over(
     with agent_lock(folder.parent / "lock"), _posted_to(post, folder.parent) as url:
         gear = Gear(folder=folder.parent, url=url.of if url else None)
         runtime, chosen = AsyncioRuntime(), await _adapter(post)
-        keeper = await kept(config_dir(), post.program.cwd)
+        keeper = await kept(config_dir(), post.program.cwd, post.state)
 
         def assemble(world: World, journal: Journal) -> Supervisor:
             return Supervisor(
@@ -203,6 +203,7 @@ async def _live(
         supervisor.nudge.give()
 
     gear, url, keeper = ears
+    supervisor.reread = lambda: keeper.renew(supervisor)
     senses = _Senses(post, supervisor, gear, keeper)
     supervisor.hands.transcript = senses.last_lines
     if post.reach is not None:

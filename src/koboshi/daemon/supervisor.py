@@ -93,6 +93,7 @@ class Supervisor:
         #: told of every look that was read: when it was taken, and how wide it is
         self.saw: Callable[[ScreenRead, float, int], None] = lambda *_: None
         self.aftermath: Aftermath | None = None  #: what is made of its incidents, if anything
+        self.reread: Callable[[], Awaitable[None]] | None = None  #: look at the rules' files now
         #: why what is under way was decided
         self.decided: dict[str, Decision] = {}
         self._journal = journal

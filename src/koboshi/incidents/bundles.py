@@ -84,14 +84,18 @@ def prune(folder: Path, utc: float, bounds: Bounds, *, suffix: str = SUFFIX) -> 
     found = []
     for path in folder.iterdir():
         with contextlib.suppress(OSError):
-            name = path.name.removesuffix(suffix)
-            if name != path.name and _NAME.fullmatch(name) and not path.is_symlink():
+            if is_ours(path.name, suffix) and not path.is_symlink():
                 found.append((path.stat().st_mtime, path))
     found.sort(reverse=True)
     for n, (made, path) in enumerate(found):
         if n and (n >= bounds.keep or utc - made > bounds.keep_for):
             with contextlib.suppress(OSError):
                 path.unlink()
+
+
+def is_ours(name: str, suffix: str = SUFFIX) -> bool:
+    """Whether a file of that name is one that koboshi wrote."""
+    return name.endswith(suffix) and _NAME.fullmatch(name.removesuffix(suffix)) is not None
 
 
 def tail(path: Path, most: int) -> str:

@@ -20,6 +20,7 @@ from koboshi.errors import InputError, KoboshiError
 
 from . import api, description
 from .door import COOKIE, Caller, Door, Refusal, address_of, refused, too_often
+from .downloads import Downloads
 from .feed import Feed, TooMany
 from .keys import Keys, Kind
 from .metrics import TYPE, exposed
@@ -76,6 +77,7 @@ def made(premises: Premises, feed: Feed) -> ASGIApp:
             Route("/api/session", views.session, methods=["GET"]),
             Route("/api/openapi.json", views.openapi, methods=["GET"]),
             Route("/api/stream", views.stream, methods=["GET"]),
+            Downloads(premises.daemon).route(),
             *api.routes(premises.daemon, feed),
         ],
         lifespan=life,

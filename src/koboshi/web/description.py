@@ -8,6 +8,7 @@ import msgspec
 
 from koboshi._version import __version__
 
+from . import downloads
 from .door import CSRF
 from .operations import EVERY, Operation
 
@@ -45,6 +46,10 @@ def described() -> dict[str, Any]:
     for each in EVERY:
         paths.setdefault(each.path, {})[each.method.lower()] = _operation(each)
     paths["/api/stream"] = {"get": _stream()}
+    download = downloads.described()
+    paths[downloads.PATH] = {
+        "get": {**download, "responses": {**download["responses"], **_failures()}}
+    }
     return {
         "openapi": "3.1.0",
         "info": {"title": "koboshi", "version": __version__},

@@ -41,6 +41,18 @@ class Reload(msgspec.Struct, forbid_unknown_fields=True):
     fresh: bool = False
 
 
+class Mode(msgspec.Struct, forbid_unknown_fields=True):
+    """Whether a rule acts: `act`, `observe`, or `default`, which takes back what was said."""
+
+    mode: str
+
+
+class About(msgspec.Struct, forbid_unknown_fields=True):
+    """What a bundle is about."""
+
+    text: str = ""
+
+
 class Answer(msgspec.Struct, forbid_unknown_fields=True):
     """The answer to a question: `yes`, `always`, `no`, or an option's words."""
 
@@ -86,6 +98,10 @@ _SECONDS = Query(
 _COUNT = Query(
     kind=int, schema={"type": "integer", "minimum": 1, "maximum": 200}, summary="how many"
 )
+_AGENT = Query(kind=str, schema={"type": "string"}, summary="only of this agent")
+_SEVERITY = Query(
+    kind=str, schema={"type": "string", "enum": ["P0", "P1", "P2"]}, summary="the least severe"
+)
 _EVENT = Query(kind=str, schema={"type": "string"}, summary="only about this event, such as e42")
 
 
@@ -129,6 +145,37 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     _get("history", f"{AGENT}/history", "history", "its runs, as `koboshi history NAME --json`"),
     _get("notes", f"{AGENT}/notes", "notes", "its hand-over notes, newest first"),
+    _get("bundles", f"{AGENT}/bundles", "bundles", "its bundles, newest first"),
+    _get("prompts", f"{AGENT}/prompts", "prompts", "its fix prompts, newest first"),
+    _get(
+        "incidents",
+        "/api/incidents",
+        "incidents",
+        "what rules found, as `koboshi incidents --json`",
+        name=_AGENT,
+        seconds=_SECONDS,
+        severity=_SEVERITY,
+        count=_COUNT,
+    ),
+    Operation(
+        id="bundle",
+        method="POST",
+        path=f"{AGENT}/bundle",
+        verb="bundle",
+        summary="collect a bundle now, as `koboshi bundle NAME`",
+        body=About,
+        patience=80.0,
+    ),
+    _get("rules", "/api/rules", "rules", "every rule, as `koboshi rules --json`", seconds=_SECONDS),
+    Operation(
+        id="rule",
+        method="POST",
+        path="/api/rules/{code}",
+        verb="rule",
+        summary="let a rule observe or act, as `koboshi rules CODE --set`",
+        body=Mode,
+        patience=20.0,
+    ),
     _order("send", "type a message when it can be typed", Send),
     _order("stop", "end it and all it started", Stop),
     _order("save", "note its work down when it is at rest"),

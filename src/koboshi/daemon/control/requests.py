@@ -107,3 +107,34 @@ class WhyArgs(msgspec.Struct, forbid_unknown_fields=True):
     name: str
     count: int = 20
     event: str = ""
+
+
+class IncidentsArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`incidents`: of one agent or of all, from that severity up."""
+
+    name: str = ""
+    seconds: float = 86_400.0
+    severity: str = "P1"
+    count: int = 200
+
+
+class PieceArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`piece`: of the bundle or prompt of that name, from that byte on."""
+
+    name: str
+    kind: str
+    file: str
+    offset: int = 0
+
+
+class RulesArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`rules`: what each came to in the last so many seconds."""
+
+    seconds: float = 604_800.0
+
+
+class RuleArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`rule`: `observe`, `act`, or `default`, which takes back what was said."""
+
+    code: str
+    mode: str

@@ -23,7 +23,9 @@ from koboshi.store.timelines import LONGEST, timeline
 
 from . import report
 from .following import brief
+from .incidents import Incidents
 from .requests import FollowArgs, NameArgs, PictureArgs, TimelineArgs, WhyArgs
+from .ruling import Ruling
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +57,7 @@ class Showing:
 
     def table(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
         """Name → verb."""
+        incidents = Incidents(self._house)
         return {
             "follow": self.follow,
             "picture": self.picture,
@@ -62,6 +65,8 @@ class Showing:
             "why": self.why,
             "history": self.history,
             "notes": self.notes,
+            **incidents.table(),
+            **Ruling(self._house, incidents).table(),
         }
 
     # -- now -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import { at, get, maySteer, post } from "./api.js";
 import { factsOf } from "./board.js";
 import { confirmed } from "./dialog.js";
 import { h, setText, shape } from "./dom.js";
+import { papersView } from "./incidents.js";
 import { agents, known, on } from "./live.js";
 import { questionsView } from "./questions.js";
 import { screenView } from "./screen.js";
@@ -18,7 +19,7 @@ function outcomeWords(came, word) {
   return `${word}: done`;
 }
 
-export function agentView(name) {
+export function agentView(name, more) {
   const badge = h("span", { class: "badge" });
   const word = h("span", { class: "word" });
   const since = h("span", { class: "since" });
@@ -132,12 +133,13 @@ export function agentView(name) {
       [renewed, soon] = [key, 0];
       why.renew();
       past.renew();
-      lower.replaceChildren(runsView(name), notesView(name));
+      lower.replaceChildren(runsView(name), notesView(name), papersView(name));
     }, renewed ? 1500 : 0);
   }
 
   draw();
   renew();
+  if (more?.get("why")) { why.load(more.get("why")); setTimeout(() => why.node.scrollIntoView(), 300); }
   const off = on("board", () => { draw(); renew(); });
   const timer = setInterval(tick, 1000);
   return { node, close: () => { off(); clearInterval(timer); clearTimeout(soon); terminal.close(); past.close(); } };

@@ -4,7 +4,9 @@ import { enter, post } from "./api.js";
 import { agentView } from "./agent.js";
 import { boardView } from "./board.js";
 import { h, setText } from "./dom.js";
+import { incidentsView } from "./incidents.js";
 import { condition, on, watch } from "./live.js";
+import { rulesView } from "./rules.js";
 
 const main = document.getElementById("main");
 const link = document.getElementById("link");
@@ -33,14 +35,26 @@ function shut(why) {
     h("p", {}, "and open the link it prints. It lets one browser in, once.")));
 }
 
+// What stands behind the `#`: a view's word, what it is about, and, behind a `?`, what of it.
+const VIEWS = new Map([["agent", agentView], ["incidents", incidentsView], ["rules", rulesView]]);
+
+function asked() {
+  const found = location.hash.match(/^#\/([a-z]+)(?:\/([^?]*))?(?:\?(.*))?$/);
+  try { return { word: found?.[1] ?? "", about: decodeURIComponent(found?.[2] ?? ""), more: new URLSearchParams(found?.[3] ?? "") }; } catch { return { word: "", about: "" }; }
+}
+
 function show() {
   close();
-  const found = location.hash.match(/^#\/agent\/(.+)$/);
-  let name = "";
-  try { name = found ? decodeURIComponent(found[1]) : ""; } catch { name = ""; }
-  const view = name ? agentView(name) : boardView();
+  const { word, about, more } = asked();
+  const name = word === "agent" ? about : "";
+  const made = word === "agent" && !about ? boardView : VIEWS.get(word) ?? boardView;
+  const view = made(about, more);
   close = view.close;
-  document.title = name ? `${name} – koboshi` : "koboshi";
+  document.title = name || view.title ? `${name || view.title} – koboshi` : "koboshi";
+  for (const each of document.querySelectorAll(".views a")) {
+    const here = each.getAttribute("href") === (VIEWS.has(word) && word !== "agent" ? `#/${word}` : "#/");
+    if (here) each.setAttribute("aria-current", "page"); else each.removeAttribute("aria-current");
+  }
   main.replaceChildren(view.node);
   watch(name);
   scrollTo(0, 0);
@@ -61,6 +75,7 @@ async function begin() {
     shut(error.status === 401 ? problem : error.message);
     return;
   }
+  document.querySelector(".views").hidden = false;
   on("link", showLink);
   setInterval(showLink, 1000);
   addEventListener("hashchange", () => { if (location.hash !== "#main") { show(); main.focus({ preventScroll: true }); } });

@@ -8,6 +8,11 @@ export function age(seconds) {
   return `${Math.floor(whole / 86400)} d ${Math.floor((whole % 86400) / 3600)} h`;
 }
 
+export function size(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1048576 ? `${Math.round(bytes / 1024)} kB` : `${(bytes / 1048576).toFixed(1)} MB`;
+}
+
 export function clock(utc, withDay = false) {
   const options = { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false };
   if (withDay) Object.assign(options, { month: "short", day: "numeric" });

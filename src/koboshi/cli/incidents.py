@@ -1,0 +1,75 @@
+"""`koboshi incidents`: what rules found of agents, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+_EPILOG = """\b
+Examples:
+  koboshi incidents
+  koboshi incidents NAME --since 7d --severity P0
+  koboshi incidents --json | jq -r '.[] | select(.asks) | .agent'
+
+\b
+Exit codes: 0 fine · 2 no such agent, severity or time
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("name", required=False)
+@click.option("--since", metavar="TIME", default="24h", help="The last 90s, 15m, 1h, 2d … [24h]")
+@click.option(
+    "--severity",
+    default="P1",
+    type=click.Choice(["P0", "P1", "P2"]),
+    help="The least that is shown [P1]; P2 shows what is only for the record, too.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+def incidents(*, name: str | None, since: str, severity: str, as_json: bool) -> None:
+    """List what rules found of the agent NAME or of all, newest first, and what came of it.
+
+    Read from the journals: no daemon is needed. `koboshi ack NAME` says that you saw to it;
+    `koboshi why NAME EVENT` tells all that belongs to one.
+    """
+    import time
+
+    from koboshi.core.events import Severity
+    from koboshi.incidents.findings import LONGEST, found_in
+    from koboshi.store.paths import known_journal_dir, state_dir
+
+    from .events import duration
+    from .printing import say, to_json
+
+    state = state_dir()
+    if name:
+        known_journal_dir(state, name)  # or an error that names the known ones
+    begin = time.time() - min(duration(since), LONGEST)
+    found = found_in(state, (name,) if name else (), since=begin, least=Severity[severity])
+    if as_json:
+        say(to_json(found))
+        return
+    for each in found:
+        say("\n".join(_rows(each)))
+    if not found:
+        say("nothing was found")
+
+
+def _rows(each: dict[str, Any]) -> list[str]:
+    from koboshi.core.events import Severity
+
+    from .colours import SEVERITY_COLOURS
+    from .printing import clock, day, paint, plain
+
+    when = f"{day(each['utc'])[5:]} {clock(each['utc'])}"
+    head = f"{when}  {each['severity']} {each['code']} {each['name']}  {each['agent']}"
+    waits = each["asks"] and each["acknowledged"] is None
+    head = f"{head}  waits for you: koboshi ack {each['agent']}" if waits else head
+    rows = [paint(head, SEVERITY_COLOURS[Severity[each["severity"]]])]
+    rows.append(f"    {plain(each['message'])} ({each['event']})")
+    for step in each["actions"]:
+        ending = step["ending"] or step["why"]
+        said = f": {step['said']}" if step["said"] else ""
+        rows.append(f"    → {plain(step['words'])} – {plain(ending)}{plain(said)}")
+    return rows

@@ -1,0 +1,110 @@
+"""Verbs about what was found of agents: incidents, and the files that were made of them."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from koboshi.core.events import Severity
+from koboshi.errors import InputError
+from koboshi.incidents.findings import LONGEST, MOST, Reader, found_in, opened
+from koboshi.incidents.kept import KINDS, kept, piece, text_of
+from koboshi.store.paths import journal_dir, known_journal_dir
+
+from .requests import IncidentsArgs, NameArgs, PieceArgs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from koboshi.daemon.house import House
+
+
+class Incidents:
+    """Looks at what was found in a house. Journals are read in a thread, one caller at a time."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._reading = asyncio.Lock()
+        self._readers: dict[str, Reader] = {}
+
+    def table(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
+        """Name → verb."""
+        return {
+            "incidents": self.incidents,
+            "bundles": self.bundles,
+            "prompts": self.prompts,
+            "piece": self.piece,
+        }
+
+    async def incidents(self, args: dict[str, Any]) -> list[dict[str, Any]]:
+        """What rules found and what came of it, newest first."""
+        asked = msgspec.convert(args, type=IncidentsArgs)
+        if not 0 < asked.seconds <= LONGEST:
+            raise InputError(f"expected up to {LONGEST:g} seconds, not {asked.seconds:g}")
+        if asked.severity not in Severity.__members__:
+            raise InputError(f"expected P0, P1 or P2, not {asked.severity!r}")
+        names = (asked.name,) if asked.name else self._journals()
+        since, least = time.time() - asked.seconds, Severity[asked.severity]
+        most = max(1, min(asked.count, MOST))
+        if asked.name:
+            self._folder(asked.name)
+        if not names:
+            return []
+        state = self._house.state
+        async with self.reading():
+            return await asyncio.to_thread(
+                lambda: found_in(
+                    state, names, since=since, least=least, most=most, readers=self._readers
+                )
+            )
+
+    @contextlib.asynccontextmanager
+    async def reading(self) -> AsyncIterator[Callable[[], list[Reader]]]:
+        """Nobody else reads meanwhile; what is given opens the journals, in a thread."""
+        async with self._reading:
+            names = self._journals()
+            # Who was struck from the roster is forgotten, and read anew when the name comes again.
+            self._readers = {k: v for k, v in self._readers.items() if k in names}
+            yield lambda: opened(self._house.state, names, self._readers)
+
+    def _journals(self) -> tuple[str, ...]:
+        """Whoever is on the roster and has begun."""
+        state, known = self._house.state, self._house.roster.entries()
+        return tuple(each.agent for each in known if journal_dir(state, each.agent).is_dir())
+
+    async def bundles(self, args: dict[str, Any]) -> list[dict[str, Any]]:
+        """The bundles about an agent, newest first."""
+        folder = self._folder(msgspec.convert(args, type=NameArgs).name)
+        return [each.facts() for each in await asyncio.to_thread(kept, folder, "bundle")]
+
+    async def prompts(self, args: dict[str, Any]) -> list[dict[str, Any]]:
+        """The prompts about an agent, newest first, with their words."""
+        folder = self._folder(msgspec.convert(args, type=NameArgs).name)
+
+        def read() -> list[dict[str, Any]]:
+            found = kept(folder, "prompt")
+            return [
+                {**each.facts(), "text": text_of(folder, "prompt", each.name)} for each in found
+            ]
+
+        return await asyncio.to_thread(read)
+
+    async def piece(self, args: dict[str, Any]) -> dict[str, Any]:
+        """A part of a file that koboshi wrote; a large one is had piece by piece."""
+        asked = msgspec.convert(args, type=PieceArgs)
+        if asked.kind not in KINDS:
+            raise InputError(f"expected one of {', '.join(KINDS)}, not {asked.kind!r}")
+        folder = self._folder(asked.name)
+        found = await asyncio.to_thread(piece, folder, asked.kind, asked.file, asked.offset)
+        content = base64.b64encode(found.content).decode()
+        return {"content": content, "size": found.size, "mark": found.mark}
+
+    def _folder(self, name: str) -> Path:
+        self._house.roster.entry(name)  # or an error that names the known ones
+        return known_journal_dir(self._house.state, name).parent

@@ -1,0 +1,157 @@
+"""Which rules hold, where each comes from, whether it acts, and what it came to lately."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from koboshi.config.load import read
+from koboshi.config.resolve import FILE
+from koboshi.core.gate import Word
+from koboshi.errors import UnknownRule
+from koboshi.incidents.findings import Reader
+from koboshi.plugins.manager import installed
+from koboshi.rules import BUILTIN
+from koboshi.rules.catalogue import ALL
+from koboshi.rules.pages import rule_facts
+from koboshi.store.switches import Switch, switches_in
+
+if TYPE_CHECKING:
+    from koboshi.core.rules import Rule
+    from koboshi.incidents.findings import Incident, Step
+
+BUILT_IN, PLUG_IN, PLAN = "built in", "plug-in", "plan"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A rule and where it comes from."""
+
+    rule: Rule
+    origin: str  #: `built in`, `plug-in`, `plan` (it looks at plans), or the file it stands in
+    enabled: bool = True
+
+    @property
+    def settable(self) -> bool:
+        """Whether it can be told to observe or to act; a plan's rules are its loop."""
+        return self.enabled and self.origin != PLAN
+
+    def mode(self, said: Switch | None) -> str:
+        """What it does about what it finds."""
+        if not self.enabled:
+            return "off"
+        return said.mode if said and self.settable else self.own_mode
+
+    @property
+    def own_mode(self) -> str:
+        """The same, as its file has it."""
+        return "observe" if self.rule.observes else "act"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one rule came to."""
+
+    found: int = 0
+    done: int = 0
+    would: int = 0
+    last: dict[str, Any] | None = None
+    example: dict[str, Any] | None = field(default=None)
+
+    def take(self, incident: Incident, reader: Reader) -> None:
+        """One more incident; they come in the order of their time, agent by agent."""
+        self.found += 1
+        told = {"utc": round(incident.utc, 3), "agent": incident.agent, "event": incident.event}
+        if self.last is None or self.last["utc"] <= told["utc"]:
+            self.last = {**told, "message": reader.mask(incident.message)}
+        for step in incident.steps.values():
+            self._step(step, told, reader)
+
+    def _step(self, step: Step, told: dict[str, Any], reader: Reader) -> None:
+        self.done += step.ending == "done"
+        if step.verdict != Word.WOULD:
+            return
+        self.would += 1
+        if self.example is None or self.example["utc"] <= told["utc"]:
+            self.example = {**told, "words": reader.mask(step.words), "why": reader.mask(step.why)}
+
+
+def standings(config: Path, folders: Iterable[str]) -> list[Standing]:
+    """All rules there are for agents that work in these folders, by code."""
+    found = {rule.code: Standing(rule=rule, origin=_place(rule)) for rule in ALL}
+    found |= {rule.code: Standing(rule=rule, origin=PLUG_IN) for rule in installed().rules}
+    files = [config / FILE, *(Path(folder) / FILE for folder in dict.fromkeys(folders))]
+    for number, file in enumerate(dict.fromkeys(files)):
+        for each in _of_file(file, foreign=number > 0):
+            found.setdefault(each.rule.code, each)
+    return [found[code] for code in sorted(found)]
+
+
+def _place(rule: Rule) -> str:
+    return BUILT_IN if rule in BUILTIN else PLAN
+
+
+def _of_file(file: Path, *, foreign: bool) -> Iterator[Standing]:
+    sheet = read(file, foreign=foreign)
+    if sheet is None:
+        return
+    for rule in sheet.book.rules:
+        yield Standing(rule=rule, origin=str(file))
+    for rule in sheet.book.off:
+        yield Standing(rule=rule, origin=str(file), enabled=False)
+
+
+def named(all_: Iterable[Standing], code: str) -> Standing:
+    """The one of that code or name."""
+    for each in all_:
+        if code.upper() == each.rule.code.upper() or code.lower() == each.rule.name:
+            return each
+    raise UnknownRule(
+        f"expected a rule code such as 'RUN001', not {code!r}", hint="'koboshi rules' lists them"
+    )
+
+
+def tallied(readers: Iterable[Reader], since: float) -> dict[str, Tally]:
+    """What each rule came to since then, by code."""
+    found: dict[str, Tally] = {}
+    for reader in readers:
+        for incident in reader.renew():
+            if incident.utc >= since:
+                found.setdefault(incident.code, Tally()).take(incident, reader)
+    return found
+
+
+def standing_facts(each: Standing, said: Switch | None, tally: Tally | None) -> dict[str, Any]:
+    """For JSON; the keys are a public contract (docs/reference/json.md)."""
+    counted = tally or Tally()
+    return {
+        **rule_facts(each.rule),
+        "origin": each.origin,
+        "mode": each.mode(said),
+        "own_mode": each.own_mode if each.enabled else "off",
+        "switched": said.facts() if said and each.settable else None,
+        "settable": each.settable,
+        "found": counted.found,
+        "done": counted.done,
+        "would": counted.would,
+        "last": counted.last,
+        "example_would": counted.example,
+    }
+
+
+def told(
+    state: Path,
+    config: Path,
+    folders: Iterable[str],
+    readers: Iterable[Reader],
+    *,
+    since: float,
+) -> list[dict[str, Any]]:
+    """Every rule with what it came to."""
+    said, tallies = switches_in(state), tallied(readers, since)
+    return [
+        standing_facts(each, said.get(each.rule.code), tallies.get(each.rule.code))
+        for each in standings(config, folders)
+    ]

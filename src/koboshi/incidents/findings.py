@@ -1,0 +1,253 @@
+"""What was found of an agent, and what came of it: the records of its journal → incidents.
+
+An incident is one rule's opinion of one occasion. What it asked for may be refused now and admitted
+a minute later, and one opinion may ask for several things: all of that is one incident, held
+together by the keys of its actions (law 2) and the event after which it was found.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from koboshi.core.actions import Bundle, Escalate, FixPrompt
+from koboshi.core.events import ActionFinished, Context, Ending, Order, OrderGiven, Severity
+from koboshi.errors import FileUnreadable, JournalError
+from koboshi.store import wire
+from koboshi.store.paths import agents, known_journal_dir
+from koboshi.store.queries import read_file
+from koboshi.store.redaction import redact, secret_values
+from koboshi.store.roster import Roster
+from koboshi.store.shelves import DiskShelf
+from koboshi.store.wording import action_words, verdict_words
+
+if TYPE_CHECKING:
+    from koboshi.core.engine import Decision
+    from koboshi.core.events import Event
+
+_DAY = 86_400.0
+#: Seconds: how far back can be asked for; journals are kept for a week.
+LONGEST = 14 * _DAY
+#: Incidents that are told at once at most, and lines of evidence of each.
+MOST, LINES = 500, 12
+#: Incidents of one agent that are remembered.
+KEPT = 4000
+#: Whoever gives one of these has seen the agent's trouble.
+SEEN_TO = (Order.ACKNOWLEDGE, Order.START, Order.STOP, Order.KILL, Order.RELEASE)
+#: How the lines begin that tell of incidents: all others are passed over unread, and they are most.
+_DECIDED = (b'{"k":"admitted"', b'{"k":"held"', b'{"k":"finished"')
+_ORDERED = b'"type":"order-given"'
+
+Mask = Callable[[str], str]
+
+
+@dataclass(slots=True)
+class Step:
+    """One thing that was asked for, and what came of it."""
+
+    kind: str
+    words: str
+    verdict: str
+    why: str
+    ending: str = ""
+    said: str = ""
+
+
+@dataclass(slots=True)
+class Incident:
+    """One opinion of a rule."""
+
+    agent: str
+    utc: float
+    event: str
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    evidence: tuple[str, ...]
+    steps: dict[str, Step] = field(default_factory=dict)
+    asks: bool = False
+    acknowledged: float | None = None
+    bundle: str = ""
+    prompt: str = ""
+
+    def facts(self, mask: Mask) -> dict[str, Any]:
+        """For JSON; the keys are a public contract (docs/reference/json.md)."""
+        return {
+            "id": f"{self.agent}:{self.event}.{self.code}",
+            "agent": self.agent,
+            "utc": round(self.utc, 3),
+            "event": self.event,
+            "code": self.code,
+            "name": self.name,
+            "severity": self.severity.value,
+            "message": mask(self.message),
+            "evidence": [mask(row) for row in self.evidence[-LINES:]],
+            "actions": [_step_facts(step, mask) for step in self.steps.values()],
+            "asks": self.asks,
+            "acknowledged": self.acknowledged,
+            "bundle": self.bundle,
+            "prompt": self.prompt,
+        }
+
+
+def _step_facts(step: Step, mask: Mask) -> dict[str, Any]:
+    return {
+        "kind": step.kind,
+        "words": mask(step.words),
+        "verdict": step.verdict,
+        "why": mask(step.why),
+        "ending": step.ending or None,
+        "said": mask(step.said),
+    }
+
+
+class Findings:
+    """Takes the records of one journal in order."""
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
+        self.incidents: list[Incident] = []
+        self._by_key: dict[tuple[str, str], Incident] = {}
+        self._by_cause: dict[tuple[str, int], Incident] = {}
+        self._admitted: dict[str, Incident] = {}
+
+    def take(self, record: wire.Record) -> None:
+        """One more record."""
+        if isinstance(record, wire.Judged):
+            self._judged(record.decision)
+        elif isinstance(record, wire.Seen):
+            self._seen(record.event)
+
+    def _judged(self, decision: Decision) -> None:
+        finding, action, verdict = decision.finding, decision.action, decision.verdict
+        occasion, moment = (finding.code, action.key), (finding.code, decision.cause)
+        found = self._by_key.get(occasion) or self._by_cause.get(moment) or self._new(decision)
+        self._by_key[occasion] = self._by_cause[moment] = found
+        words = action_words(action)
+        found.steps[action.key] = Step(
+            kind=action.kind, words=words, verdict=verdict.word.value, why=verdict_words(verdict)
+        )
+        if verdict.admitted:
+            self._admitted[action.key] = found
+            if isinstance(action, Escalate):
+                found.asks, found.acknowledged = True, None
+
+    def _new(self, decision: Decision) -> Incident:
+        finding = decision.finding
+        made = Incident(
+            agent=self._agent,
+            utc=decision.now.utc,
+            event=f"e{decision.cause}",
+            code=finding.code,
+            name=finding.name,
+            severity=finding.severity,
+            message=finding.message,
+            evidence=finding.evidence,
+        )
+        self.incidents.append(made)
+        if len(self.incidents) > 2 * KEPT:
+            self._forget()
+        return made
+
+    def _forget(self) -> None:
+        """A journal is kept for a week, and who reads it on and on for longer."""
+        self.incidents = self.incidents[-KEPT:]
+        kept = {id(each) for each in self.incidents}
+        self._by_key = {k: each for k, each in self._by_key.items() if id(each) in kept}
+        self._by_cause = {k: each for k, each in self._by_cause.items() if id(each) in kept}
+
+    def _seen(self, event: Event) -> None:
+        body = event.body
+        if isinstance(body, OrderGiven) and body.order in SEEN_TO:
+            for each in self.incidents:
+                if each.acknowledged is None:
+                    each.acknowledged = round(event.now.utc, 3)
+        if not isinstance(body, ActionFinished):
+            return
+        found = self._admitted.pop(body.key, None)
+        if found is None:
+            return
+        step, outcome = found.steps[body.key], body.outcome
+        step.ending, step.said = outcome.ending.value, outcome.why
+        # It says where the file is, and after a semicolon what else came of it.
+        file = PurePath(outcome.why.partition(";")[0]).name
+        if outcome.ending is Ending.DONE and isinstance(body.action, Bundle):
+            found.bundle = file
+        elif outcome.ending is Ending.DONE and isinstance(body.action, FixPrompt):
+            found.prompt = file
+
+
+class Reader:
+    """Reads the journal of one agent, each time from where it came to: for who asks often."""
+
+    def __init__(self, state: Path, name: str) -> None:
+        self._shelf = DiskShelf(known_journal_dir(state, name))
+        self._place = ("", 0)
+        self._findings = Findings(name)
+        environment = {**os.environ, **(Roster(state).environment(name) or {})}
+        self._secrets = secret_values(environment)
+
+    def renew(self) -> list[Incident]:
+        """All that was found, as far as it is written by now."""
+        names = self._shelf.names()
+        segment, offset = self._place
+        begin = names.index(segment) if segment in names else 0
+        for number, name in enumerate(names[begin:]):
+            start = offset if number == 0 and name == segment else 0
+            try:
+                content = read_file(self._shelf.folder / name, start)
+            except FileUnreadable:
+                continue  # retention took it away since it was listed
+            whole = content.rfind(b"\n") + 1  # half a line is read when it is whole
+            self._place = (name, start + whole)
+            for record in _records(content[:whole]):
+                self._findings.take(record)
+        return self._findings.incidents
+
+    def mask(self, text: str) -> str:
+        """The text without secrets."""
+        return redact(text, secrets=self._secrets) if text else ""
+
+
+def opened(state: Path, names: Iterable[str], readers: dict[str, Reader]) -> list[Reader]:
+    """A reader for each of these; who was read before is read on."""
+    for name in names:
+        if name not in readers:
+            readers[name] = Reader(state, name)
+    return [readers[name] for name in names]
+
+
+def found_in(
+    state: Path,
+    names: Iterable[str] = (),
+    *,
+    since: float,
+    least: Severity = Severity.P1,
+    most: int = MOST,
+    readers: dict[str, Reader] | None = None,
+) -> list[dict[str, Any]]:
+    """The incidents of those agents, of all where none is named; newest first."""
+    readers = {} if readers is None else readers
+    told: list[tuple[Incident, Reader]] = []
+    for reader in opened(state, tuple(names) or agents(state), readers):
+        told += [(each, reader) for each in reader.renew() if _wanted(each, since, least)]
+    told.sort(key=lambda pair: pair[0].utc, reverse=True)
+    return [each.facts(reader.mask) for each, reader in told[:most]]
+
+
+def _wanted(each: Incident, since: float, least: Severity) -> bool:
+    return each.utc >= since and each.severity.value <= least.value
+
+
+def _records(content: bytes) -> Iterator[wire.Record]:
+    """The records that matter here; what cannot be read is passed over."""
+    for line in content.split(b"\n"):
+        if line.startswith(_DECIDED) or _ORDERED in line[:160]:
+            try:
+                yield wire.read_line(line, Context(agent=""))
+            except JournalError:
+                continue

@@ -1,0 +1,115 @@
+"""Rules on the page: what is on, what each would have done, and a switch that outlives a daemon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.browsers import Browser, browser
+from tests.browser.serving import Served, started
+from tests.browser.test_page import DESKTOP, IDLE, PHONE, logged_in
+from tests.conftest import need
+from tests.daemon.trials import Trial, trial
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+
+FILE = """
+send_cooldown = "1s"
+[[rule]]
+code = "OWN001"
+name = "ready-was-said"
+severity = "P1"
+when = 'count("log", "Ready <b>", "1h") >= 1'
+match = ["Ready <b>"]
+actions = [{send = "and now the next one"}]
+mode = "observe"
+"""
+READY = IDLE.replace("Ready.", "Ready <b>now</b>.")
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """A koboshi with a rule of its owner's that observes."""
+    need("tmux")
+    with trial(tmp_path) as koboshi:
+        koboshi.configure(FILE)
+        made = Served(koboshi)
+        try:
+            yield made
+        finally:
+            assert made.end() == ""
+
+
+@pytest.fixture
+def chrome(chromium: Path, tmp_path: Path) -> Iterator[Browser]:
+    """A browser of its own."""
+    with browser(chromium, tmp_path / "chromium") as made:
+        yield made
+
+
+def sent(koboshi: Trial) -> bool:
+    """Whether the rule's message was typed."""
+    return any("and now the next one" in row for row in koboshi.status("ready")["lines"])
+
+
+def test_a_rule_is_let_act_from_the_page(served: Served, chrome: Browser) -> None:
+    """What it would have done is shown; then it does it; and a daemon that comes later knows."""
+    koboshi = served.koboshi
+    started(koboshi, "ready", READY)
+    with logged_in(chrome, served) as tab:
+        koboshi.until_said("OWN001 P1 ready-was-said (observe)", "rules")
+        koboshi.until_said("held back 1", "rules", "OWN001")
+        tab.click("Rules", ".views")
+        tab.until_shown("OWN001", ".rules > li:first-child")  # what observes is on top
+        tab.picture("rules-phone")
+        tab.click("yours")
+        tab.until("document.querySelectorAll('.rules > li').length === 1")
+        tab.until_shown("would have", ".rules")
+        tab.size(*DESKTOP, phone=False, dark=True)
+        tab.click("all")
+        tab.picture("rules-desktop-dark")
+        tab.size(*PHONE, phone=True)
+        tab.run("location.hash = '#/rules/OWN001'")
+        tab.until_shown("would have", ".rule-recent")
+        tab.picture("rule-phone")
+        assert not sent(koboshi)
+        tab.click("Let it act")
+        tab.until_shown("Let OWN001 act?", "dialog")
+        tab.click("Let it act", "dialog")
+        tab.until_shown("OWN001: acts from now on", ".outcome")
+        koboshi.until("ready", lambda _: sent(koboshi))
+        assert (koboshi.folder / "own" / "koboshi.toml").read_text() == FILE
+
+        koboshi.say("daemon", "stop")
+        koboshi.say("daemon", "start")
+        tab.until("document.querySelector('#link.live') !== null")
+        tab.run("location.hash = '#/rules'")
+        tab.run("location.hash = '#/rules/OWN001'")
+        tab.until_shown("by you", ".rule-mode")
+        tab.picture("rule-switched-phone")
+        tab.click("As it is by itself (observe)")
+        tab.until_shown("OWN001: observes from now on", ".outcome")
+        assert tab.run("document.querySelectorAll('main b b').length") == 0
+        tab.size(*DESKTOP, phone=False)
+        tab.run("location.hash = '#/rules/RUN001'")
+        tab.until_shown("Safety".upper(), ".rule-page")
+        tab.picture("rule-desktop")
+
+
+def test_who_may_only_look_switches_nothing(served: Served, chrome: Browser) -> None:
+    """No button, and the address alone does nothing."""
+    tab = chrome.tab()
+    tab.open(served.another_link("--read-only"))
+    tab.until("document.querySelector('#link.live') !== null")
+    tab.run("location.hash = '#/rules/RUN001'")
+    tab.until_shown("What it asks for is done", ".rule-mode")
+    assert tab.run("document.querySelectorAll('.rule-mode button').length") == 0
+    asked = (
+        "fetch('/api/session').then((r) => r.json()).then((s) => fetch('/api/rules/RUN001', "
+        "{method: 'POST', body: '{\"mode\": \"observe\"}', headers: {'Content-Type': "
+        "'application/json', 'X-Koboshi-CSRF': s.csrf}})).then((r) => r.status)"
+    )
+    assert tab.run(asked) == 403
+    assert "(observe)" not in served.koboshi.say("rules").split("RUN002")[0].split("RUN001")[1]
