@@ -84,17 +84,22 @@ class Keeper:
     async def run(self) -> Plan:
         """Work until the plan is DONE, FAILED or WAITING."""
         with agent_lock(self.progress.lock):
-            self.file.sweep()
-            while True:
-                await self._look()
-                found = None if self.damage else advise(self.view, self._now())
-                self._tell(self.view, *(found or (None, None)))
-                if found is not None:
-                    await self._act(*found)
-                elif self.view.plan.status is not PlanStatus.RUNNING and not self.damage:
-                    return self.view.plan
-                else:
-                    await asyncio.sleep(EVERY)
+            return await self.walk()
+
+    async def walk(self) -> Plan:
+        """The same, for whoever holds the plan's lock."""
+        self.file.sweep()
+        while True:
+            await self._look()
+            found = None if self.damage else advise(self.view, self._now())
+            self._tell(self.view, *(found or (None, None)))
+            if found is not None:
+                await self._act(*found)
+            elif self.view.plan.status is not PlanStatus.RUNNING and not self.damage:
+                self.progress.stop_file.unlink(missing_ok=True)  # it was heard
+                return self.view.plan
+            else:
+                await asyncio.sleep(EVERY)
 
     async def _look(self) -> None:
         if self._watch.edited(time.monotonic()):
