@@ -71,7 +71,7 @@ def _first_move(progress: Progress, daemon: subprocess.Popen[bytes]) -> float:
     deadline = time.monotonic() + _TIMEOUT
     while time.monotonic() < deadline:
         for record in progress.notes():
-            if record["k"] == "decided":
+            if record["k"] == "admitted":
                 return float(record["utc"])
         if daemon.poll() is not None:
             raise NotMeasured(f"the daemon ended with {daemon.returncode}")

@@ -60,6 +60,17 @@ def started_plans(state: Path) -> list[Start]:
     return found
 
 
+def plan_named(state: Path, words: str) -> Progress | None:
+    """The plan that a person means by its id or its file; None: no such plan was started here."""
+    for start in started_plans(state):
+        found = Progress(state, Path(start.path))
+        if words in (found.id, start.path) or os.path.realpath(words) == os.path.realpath(
+            start.path
+        ):
+            return found
+    return None
+
+
 class Progress:
     """The folder of one plan."""
 

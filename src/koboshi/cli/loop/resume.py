@@ -98,6 +98,7 @@ def logs(*, file: Path, as_json: bool) -> None:
     """Print what was decided about the plan FILE, and why, oldest first."""
     from koboshi.cli.printing import clock, day, plain, say, to_json
     from koboshi.store.paths import state_dir
+    from koboshi.store.planjournal import in_words
     from koboshi.store.progress import Progress
 
     for record in Progress(state_dir(), file.expanduser().absolute()).notes():
@@ -105,9 +106,9 @@ def logs(*, file: Path, as_json: bool) -> None:
             say(to_json(record))
             continue
         utc = float(record.get("utc", 0.0))
-        said = record.get("message") or record.get("key") or record.get("why") or ""
-        code = record.get("code", record.get("k", ""))
-        say(plain(f"{day(utc)} {clock(utc)} {code:<8} {said} {record.get('status', '')}".rstrip()))
+        code, said = in_words(record)
+        if said:
+            say(plain(f"{day(utc)} {clock(utc)} {code:<8} {said}"))
 
 
 def go_on(path: Path) -> None:
