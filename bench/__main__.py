@@ -19,6 +19,7 @@ from .own import measure_own, measure_storm
 from .page import measure_board, measure_viewers
 from .passthrough import measure_passthrough
 from .recovery import measure_recovery
+from .resuming import measure_resuming
 from .rules import measure_rules
 from .screens import measure_screens
 from .shim import measure_shim
@@ -37,6 +38,7 @@ MEASUREMENTS: dict[str, Measure] = {
     "simulation": measure_simulation,
     "journal": measure_journal,
     "recovery": measure_recovery,
+    "resuming": measure_resuming,
     "startup": measure_startup,
     "shim": measure_shim,
     "watching": measure_watching,

@@ -55,7 +55,7 @@ def events(
     everything: bool,
     as_json: bool,
 ) -> None:
-    """Print what was seen of the agent NAME, oldest first.
+    """Print what was seen of the agent or plan NAME, oldest first.
 
     A line has the local time, the id, the severity, the type, and what happened. Piped, it is as
     long as it needs to be; on a terminal it is cut to its width.
@@ -65,6 +65,12 @@ def events(
     from koboshi.store.queries import with_context
     from koboshi.store.tail import tail
 
+    from .loop.telling import plan_meant, tell_events
+
+    if plan := plan_meant(name):
+        since_when = time.time() - duration(since) if since is not None else float("-inf")
+        tell_events(plan, since_when, follow=follow, as_json=as_json)
+        return
     wanted = frozenset(_known(types)) or _shown(everything=everything)
     start = time.time() - duration(since) if since is not None else float("-inf")
     folder = known_journal_dir(state_dir(), name)

@@ -18,6 +18,7 @@ _EPILOG = """\b
 Examples:
   koboshi why NAME
   koboshi why NAME --event e42
+  koboshi why M1.md
   koboshi why NAME --all --json | jq '.[] | select(.verdict.admitted)'
 
 \b
@@ -31,17 +32,21 @@ Exit codes: 0 fine · 2 no such agent or event · 3 the journal cannot be used
 @click.option("--all", "everything", is_flag=True, help=f"All decisions, not the last {RECENT}.")
 @click.option("--json", "as_json", is_flag=True, help="Print a list of JSON objects.")
 def why(*, name: str, event: str | None, everything: bool, as_json: bool) -> None:
-    """Tell why something was done about the agent NAME, or was not.
+    """Tell why something was done about the agent or plan NAME, or was not.
 
     For each decision: what was seen, which rule spoke, what it proposed, what the gate said, and
-    what came of it.
+    what came of it. A plan is named by its file.
     """
     from koboshi.store.paths import known_journal_dir, state_dir
     from koboshi.store.queries import about_event, chain_facts, event_number, recent
     from koboshi.store.shelves import DiskShelf
 
+    from .loop.telling import plan_meant, tell_why
     from .printing import say, to_json
 
+    if plan := plan_meant(name):
+        tell_why(plan, event, None if everything else RECENT, as_json=as_json)
+        return
     shelf = DiskShelf(known_journal_dir(state_dir(), name))
     if event is not None:
         story = about_event(shelf, event_number(event))

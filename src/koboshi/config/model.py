@@ -28,7 +28,7 @@ from .kinds import (
     Trust,
     Words,
 )
-from .outside import TABLES, Hook, Incidents, Metrics, Notify, Program
+from .outside import TABLES, Hook, Incidents, Loop, Metrics, Notify, Program
 
 _DEFAULT = Settings()
 
@@ -200,6 +200,8 @@ class File(Values):
     """`[incidents]`: what is kept of one."""
     metrics: Metrics = Metrics()
     """`[metrics]`: where figures go."""
+    loop: Loop = Loop()
+    """`[loop]`: how plans are worked through."""
     commands: dict[str, Program] = Field(default_factory=dict)
     """`[commands.NAME]`: programs that rules can run."""
     actions: dict[str, Hook] = Field(default_factory=dict)

@@ -171,12 +171,20 @@ class Metrics(_Table):
     """Between two exports."""
 
 
+class Loop(_Table):
+    """How plans are worked through."""
+
+    plans: Count = 4
+    """How many the daemon works through at a time; 0 leaves them all to `koboshi loop`."""
+
+
 #: Every table, by the name that it has in a file.
 TABLES: dict[str, type[BaseModel]] = {
     "notify": Notify,
     "notify.channels.NAME": Channel,
     "incidents": Incidents,
     "metrics": Metrics,
+    "loop": Loop,
     "commands.NAME": Program,
     "actions.NAME": Hook,
 }

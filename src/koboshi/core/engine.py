@@ -25,13 +25,15 @@ Nothing here does I/O, so the same function runs under a supervisor, inside the 
 an old journal (`koboshi replay`). `daemon/supervisor.py` is its only caller in production: it
 writes the decision to the journal, lets a performer act, and feeds the outcome back in as an event.
 
-One World per agent: the cost of a step does not depend on how many agents there are.
+One World per agent: the cost of a step does not depend on how many agents there are. A plan at work
+has one, too, with a craft of its own (plans/crafts.py): another view, other actions, the same way.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .events import Event
 from .fold import fold
@@ -46,6 +48,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Craft:
+    """How facts are added to a view that is no agent's, and how actions about it are judged."""
+
+    fold: Callable[[Any, Event], Any]
+    judge: Callable[..., Verdict]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """One agent: what is known, what was decided, and the rules that look at it."""
 
@@ -53,6 +63,7 @@ class World:
     rules: tuple[Rule, ...]
     ledger: Ledger = field(default_factory=Ledger)
     seq: int = 0  #: number of the last event
+    craft: Craft | None = None  #: None: an agent's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,19 +89,20 @@ def step(world: World, event: Event) -> tuple[World, tuple[Decision, ...]]:
     gives back the very same world, and callers rely on it: such an event is not journaled and its
     number is used again.
     """
-    view = fold(world.view, event)
+    craft = world.craft
+    view = craft.fold(world.view, event) if craft else fold(world.view, event)
     ledger = close(world.ledger, event)
     decisions: list[Decision] = []
     for rule, proposal in evaluate(world.rules, view, event.now):
         for action in proposal.actions:
-            verdict = judge(action, view, ledger, event.now, rule)
+            verdict = (craft.judge if craft else judge)(action, view, ledger, event.now, rule)
             if verdict.admitted:
                 ledger = claim(ledger, action, event.now, rule.code)
             elif verdict.word is Word.DUPLICATE or ledger.noted.get(action.key) is verdict.word:
                 continue
             else:
                 ledger = note(ledger, action.key, verdict.word)
-            finding = rule.finding(proposal, examine(view, event.now).reasons)
+            finding = rule.finding(proposal, () if craft else examine(view, event.now).reasons)
             decisions.append(
                 Decision(
                     finding=finding, action=action, verdict=verdict, cause=event.seq, now=event.now
@@ -98,5 +110,5 @@ def step(world: World, event: Event) -> tuple[World, tuple[Decision, ...]]:
             )
     if view is world.view and ledger is world.ledger:
         return world, ()
-    after = World(view=view, rules=world.rules, ledger=ledger, seq=event.seq)
+    after = World(view=view, rules=world.rules, ledger=ledger, seq=event.seq, craft=craft)
     return after, tuple(decisions)

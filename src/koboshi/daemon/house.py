@@ -21,6 +21,7 @@ from koboshi.store.roster import Roster
 from koboshi.store.shelves import make_private
 
 from .logins import peers
+from .loop.keepers import Keepers
 from .mornings import mornings
 from .pulses import Pulse
 from .reach import Reach
@@ -58,6 +59,8 @@ class House:
         self.reach: Reach | None = None
         self._mornings: asyncio.Task[None] | None = None
         self.changes, self.looks = Pulse(), Pulse()
+        self.plan_changes = Pulse()
+        self.plans = Keepers(state, changed=self.plan_changes.beat, jobs=self._plans_at_a_time)
         self._versions = Versions(state)
         self._changing = asyncio.Lock()
 
@@ -80,9 +83,11 @@ class House:
             if entry.watched:
                 self._tend(entry)
         self._count_peers()
+        self.plans.open()
 
     async def close(self) -> None:
         """Let go of everybody; the agents live on."""
+        await self.plans.close()
         await asyncio.gather(*(ward.end() for ward in self.wards.values()))
         if self._mornings is not None:
             self._mornings.cancel()
@@ -194,6 +199,9 @@ class House:
             self.changes.beat(agent)
 
     # -- parts ---------------------------------------------------------------------------------
+
+    def _plans_at_a_time(self) -> int:
+        return self.reach.owned.file.loop.plans if self.reach else 0
 
     def _supervisor(self, agent: str) -> Supervisor | None:
         ward = self.wards.get(agent)

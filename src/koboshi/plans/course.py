@@ -10,7 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never
 
-from .values import Plan, Step, StepState
+from koboshi.core.actions import Safety
+from koboshi.core.events import Context
+
+from .values import Plan, PlanStatus, Step, StepState
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -86,6 +89,17 @@ class Course:
     begun: float = 0.0  #: when this supervisor began, monotonic
     limited_since: float | None = None
     costs: dict[str, float] = field(default_factory=dict)  #: by task
+    name: str = ""  #: of the plan, for whoever reads its journal
+
+    @property
+    def status(self) -> PlanStatus:
+        """What the file says."""
+        return self.plan.status
+
+    @property
+    def context(self) -> Context:
+        """Where its events happen."""
+        return Context(agent=self.name, agent_type="plan")
 
     @property
     def running(self) -> Step | None:
@@ -267,3 +281,31 @@ class Advice:
     message: str
     move: Move
     evidence: tuple[str, ...] = ()
+
+    @property
+    def actions(self) -> tuple[Act, ...]:
+        """The same as a proposal says it (core/rules.py)."""
+        return (Act(move=self.move),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """A move as the gate, the ledger and the journal know actions."""
+
+    move: Move
+
+    @property
+    def kind(self) -> str:
+        """The name of its kind, such as `start-step`."""
+        name = type(self.move).__name__
+        return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).lstrip("-")
+
+    @property
+    def key(self) -> str:
+        """What it was decided about (law 2)."""
+        return self.move.key
+
+    @property
+    def safety(self) -> Safety:
+        """What a plan does can be taken back: it is in git, or a run that can be ended."""
+        return Safety.SAFE

@@ -272,6 +272,8 @@ def goal_without_steps(view: Course, now: Moment) -> Advice | None:  # noqa: ARG
     """
     if view.plan.status is not PlanStatus.RUNNING or not view.planning:
         return None
+    if view.task is None and view.plan.current.task_id:
+        return None  # a planner was named, and nobody has looked at it yet
     if view.task is not None and view.task.state != "absent":
         return None
     return Advice(message="the goal has no steps yet", move=MakePlan())

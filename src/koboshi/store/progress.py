@@ -60,6 +60,17 @@ def started_plans(state: Path) -> list[Start]:
     return found
 
 
+def plan_named(state: Path, words: str) -> Progress | None:
+    """The plan that a person means by its id or its file; None: no such plan was started here."""
+    for start in started_plans(state):
+        found = Progress(state, Path(start.path))
+        if words in (found.id, start.path) or os.path.realpath(words) == os.path.realpath(
+            start.path
+        ):
+            return found
+    return None
+
+
 class Progress:
     """The folder of one plan."""
 
@@ -79,8 +90,15 @@ class Progress:
 
     def start(self) -> Start | None:
         """How it was started; None: it never was."""
-        known = self._read("options.json", Start)
-        return known if isinstance(known, Start) else None
+        return self.start_in(self.folder)
+
+    @staticmethod
+    def start_in(folder: Path) -> Start | None:
+        """How the plan of that folder was started."""
+        try:
+            return msgspec.json.decode((folder / "options.json").read_bytes(), type=Start)
+        except (OSError, msgspec.MsgspecError):
+            return None
 
     def keep_start(self, start: Start, environment: dict[str, str]) -> None:
         """Write down how it is started, and in which environment: for the owner's eyes only."""

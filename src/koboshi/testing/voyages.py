@@ -12,17 +12,20 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from koboshi.core.events import Moment
+from koboshi.core import engine
+from koboshi.core.engine import World, happen
+from koboshi.core.events import Ending, Moment, Outcome, Ticked
 from koboshi.daemon.loop.deeds import Deeds
 from koboshi.daemon.loop.ground import Errand
 from koboshi.daemon.loop.keeper import answered, resumed, terms_of
 from koboshi.performers.loop.verifying import Judgement
 from koboshi.plans import Plan, PlanStatus, Step, StepState, merge, parse, render, waiting
-from koboshi.plans.course import Course, PlanRead, StopSeen, TaskSeen, fold
+from koboshi.plans.course import Act, Course, Fact, PlanRead, StopSeen, TaskSeen
+from koboshi.plans.crafts import PLAN, MoveFinished
 from koboshi.plans.instructions import step_told
-from koboshi.rules.plans import advise
+from koboshi.rules import plans as rules
 from koboshi.store.firings import Report
 from koboshi.store.progress import Start
 
@@ -198,6 +201,7 @@ class Voyage:
         self.deeds = Deeds(outside=self.sea, start=self.start, name="M1.md")
         self.moves = 0
         self.answers = 0
+        self.terms = terms_of(self.start)
 
     def run(self) -> Sea:
         """To DONE; Broken says which law did not hold."""
@@ -218,45 +222,61 @@ class Voyage:
 
     def _keep(self) -> None:
         """One keeper's life: it knows what the file says, and no more."""
-        plan = parse(self.sea.text)
-        view = Course(plan=plan, terms=terms_of(self.start), begun=self.sea.now)
-        while view.plan.status is not PlanStatus.DONE:
+        self._know(Course(plan=parse(self.sea.text), terms=self.terms, begun=self.sea.now))
+        while self.view.plan.status is not PlanStatus.DONE:
             self.moves += 1
             self.sea.calm = self.sea.calm or self.moves > MOST // 3
             if self.moves > MOST:
                 raise Broken(f"does not come to an end: {self.sea.text}")
-            view = self._person(view)
-            view = self._move(view)
+            self._person()
+            self._move()
 
-    def _move(self, view: Course) -> Course:
+    @property
+    def view(self) -> Course:
+        """What the keeper knows."""
+        return cast("Course", self.world.view)
+
+    def _know(self, course: Course) -> None:
+        self.world = World(view=cast("Any", course), rules=rules.PLANS, craft=PLAN)
+        self.due: Act | None = None
+
+    def _take(self, body: Fact | MoveFinished | Ticked) -> None:
+        now = Moment(at=self.sea.now, utc=self.sea.now)
+        self.world, decisions = engine.step(self.world, happen(self.world, cast("Any", body), now))
+        for each in decisions:
+            if each.verdict.admitted:
+                _hold(self.due is None, "one pair of hands")
+                self.due = cast("Any", each.action)
+
+    def _move(self) -> None:
         """Look, and do what the rules say."""
-        now = Moment(at=self.sea.now, utc=self.sea.now)
-        if render(view.plan) != self.sea.text:
-            view = fold(view, PlanRead(plan=parse(self.sea.text)), now)
-        if view.running is not None or view.planning:
-            view = fold(view, _ran(self.sea.sight(view.plan)), now)
-        found = advise(view, now)
-        if found is None:
+        if render(self.view.plan) != self.sea.text:
+            self._take(PlanRead(plan=parse(self.sea.text)))
+        if self.view.running is not None or self.view.planning:
+            self._take(_ran(self.sea.sight(self.view.plan)))
+        else:
+            self._take(Ticked())
+        act, self.due = self.due, None
+        if act is None:
             self.sea.now += EVERY
-            return view
-        for fact in _ran(self.deeds.do(view.plan, found[1].move)):
-            view = fold(view, fact, now)
-        return view
+            return
+        facts = _ran(self.deeds.do(self.view.plan, act.move))
+        outcome = Outcome(ending=Ending.DONE)
+        self._take(MoveFinished(key=act.key, action=cast("Any", act), outcome=outcome, facts=facts))
 
-    def _person(self, view: Course) -> Course:
+    def _person(self) -> None:
         """Says stop now and then, and goes on or answers when asked."""
-        now = Moment(at=self.sea.now, utc=self.sea.now)
-        plan = view.plan
+        plan = self.view.plan
         if plan.status is PlanStatus.RUNNING:
             if not self.sea.calm and self.draw.random() < 0.01:
-                return fold(view, StopSeen(why="a person said so"), now)
-            return view
+                self._take(StopSeen(why="a person said so"))
+            return
         if any(sailor for sailor in self.sea.sailors.values() if _alive(sailor, self.sea.now)):
-            return view
+            return
         self.answers += plan.status is PlanStatus.FAILED
         ours = answered(plan, "try") if plan.status is PlanStatus.FAILED else resumed(plan)
         plan = self.sea.save(plan, ours)
-        return Course(plan=plan, terms=view.terms, begun=view.begun)
+        self._know(Course(plan=plan, terms=self.terms, begun=self.view.begun))
 
 
 def laws(sea: Sea) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,9 +66,36 @@ def test_what_was_decided_is_told(theatre: Theatre) -> None:
     rows = [json.loads(row) for row in theatre.loop("logs", "--json").stdout.splitlines()]
     said = theatre.loop("logs").stdout
 
-    codes = [row["code"] for row in rows if row["k"] == "decided"]
+    codes = [row["finding"]["code"] for row in rows if row["k"] == "admitted"]
     assert codes == ["PLN008", "PLN005", "PLN006"] * 3 + ["PLN009"]
     assert "PLN005   the run of step 1 has ended" in said
+
+
+def test_why_and_events_tell_of_a_plan(theatre: Theatre) -> None:
+    """Finding, action, verdict and outcome of each decision, by the same keys as an agent's."""
+    theatre.play({"1": [{"sh": "true"}, {"write": {"a.txt": "alpha\n"}}]})
+    theatre.loop("M1.md")
+
+    def said(*words: str) -> str:
+        argv = [sys.executable, "-m", "koboshi", *words]
+        return subprocess.run(
+            argv, env=theatre.env, cwd=theatre.repo.top, capture_output=True, text=True, check=True
+        ).stdout
+
+    chains = json.loads(said("why", "M1.md", "--all", "--json"))
+    assert [each["action"]["key"] for each in chains][:2] == [
+        "1.1.start",
+        chains[1]["action"]["key"],
+    ]
+    assert {each["verdict"]["word"] for each in chains} == {"admitted"}
+    assert {each["outcome"]["ending"] for each in chains} == {"done"}
+    again = next(each for each in chains if each["finding"]["code"] == "PLN007")
+    assert again["finding"]["evidence"][0].startswith("No file was changed.")
+    assert again["words"]["action"] == "start step 1, attempt 2"
+    assert "PLN007 step-not-verified" in said("why", "M1.md", "--all")
+    events = said("events", "M1.md")
+    assert "task-seen  run task_" in events
+    assert "verify step 1 – done" in events
 
 
 @pytest.mark.parametrize("remote", [True, False])

@@ -10,6 +10,7 @@ import click
 from .show import DEFAULT
 
 if TYPE_CHECKING:
+    from koboshi.plans import Plan
     from koboshi.store.planfile import PlanFile
     from koboshi.store.progress import Start
 
@@ -32,14 +33,15 @@ _FILE = click.Path(path_type=Path)
 def resume(*, file: Path, every: bool, jobs: int) -> None:
     """Go on with the plan FILE where it was, whoever died; M1.md unless another is named."""
     from .many import resume_all
-    from .running import work
+    from .running import follow, work
 
     if every:
         resume_all(jobs)
         return
     path = file.expanduser().absolute()
-    go_on(path)
-    work(_started(path))
+    check(path)
+    if not follow(_started(path)):
+        work(_started(path), lambda: go_on(path))
 
 
 @click.command(epilog=_EPILOG)
@@ -55,10 +57,13 @@ def answer(*, text: str, file: Path) -> None:
     path = file.expanduser().absolute()
     if not text.strip():
         raise InputError("expected an answer, and it is empty")
-    found = _file(path)
-    plan = found.sound()
-    found.save(plan, answered(plan, text))
-    work(_started(path))
+
+    def begin() -> None:
+        found = _file(path)
+        plan = found.sound()
+        found.save(plan, answered(plan, text))
+
+    work(_started(path), begin)
 
 
 @click.command()
@@ -93,6 +98,7 @@ def logs(*, file: Path, as_json: bool) -> None:
     """Print what was decided about the plan FILE, and why, oldest first."""
     from koboshi.cli.printing import clock, day, plain, say, to_json
     from koboshi.store.paths import state_dir
+    from koboshi.store.planjournal import in_words
     from koboshi.store.progress import Progress
 
     for record in Progress(state_dir(), file.expanduser().absolute()).notes():
@@ -100,19 +106,27 @@ def logs(*, file: Path, as_json: bool) -> None:
             say(to_json(record))
             continue
         utc = float(record.get("utc", 0.0))
-        said = record.get("message") or record.get("key") or record.get("why") or ""
-        code = record.get("code", record.get("k", ""))
-        say(plain(f"{day(utc)} {clock(utc)} {code:<8} {said} {record.get('status', '')}".rstrip()))
+        code, said = in_words(record)
+        if said:
+            say(plain(f"{day(utc)} {clock(utc)} {code:<8} {said}"))
 
 
 def go_on(path: Path) -> None:
-    """Set the plan RUNNING, if that is a person's to say here; else say what is the matter."""
+    """Set the plan RUNNING."""
     from koboshi.daemon.loop.keeper import resumed
+    from koboshi.plans import PlanStatus
+
+    plan = check(path)
+    if plan.status is not PlanStatus.RUNNING:
+        _file(path).save(plan, resumed(plan))
+
+
+def check(path: Path) -> Plan:
+    """The plan, if it is a person's to say that it goes on; else say what is the matter."""
     from koboshi.errors import InputError, KoboshiError
     from koboshi.plans import PlanStatus
 
-    found = _file(path)
-    plan = found.sound()
+    plan = _file(path).sound()
     if plan.status is PlanStatus.DONE:
         raise KoboshiError(f"{path.name} is DONE already", hint=plan.last_action)
     if plan.status is PlanStatus.FAILED:
@@ -121,8 +135,7 @@ def go_on(path: Path) -> None:
     if not plan.goal:
         message = f"{path.name} has nothing to do: expected a GOAL"
         raise InputError(message, hint="'koboshi loop show' tells what it says")
-    if plan.status is not PlanStatus.RUNNING:
-        found.save(plan, resumed(plan))
+    return plan
 
 
 def _file(path: Path) -> PlanFile:

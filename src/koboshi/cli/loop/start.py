@@ -62,7 +62,7 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
     from koboshi.cli.fire import seconds_of
     from koboshi.store.progress import Start
 
-    from .resume import go_on
+    from .resume import check, go_on
     from .running import work
 
     path = _plan_file(goal, given["file"], given["constraints"])
@@ -82,8 +82,8 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
         report=str(given["report"].expanduser().absolute()) if given["report"] else "",
         stop_file=str(stop_file.expanduser().absolute()) if stop_file else "",
     )
-    go_on(path)
-    work(begun)
+    check(path)
+    work(begun, lambda: go_on(path))
 
 
 def _where(path: Path, cwd: Path | None, *, own: bool) -> str:

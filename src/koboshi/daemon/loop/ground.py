@@ -114,7 +114,12 @@ class Ground:
     @property
     def site(self) -> Site:
         """Where the agents work."""
-        return Site(cwd=Path(self.start.cwd), owner=f"plan-{self.progress.id}", owns=self.file.owns)
+        return Site(
+            cwd=Path(self.start.cwd),
+            owner=f"plan-{self.progress.id}",
+            owns=self.file.owns,
+            env=self.progress.environment(),
+        )
 
     @property
     def _host(self) -> HeadlessHost:
@@ -217,7 +222,7 @@ class Ground:
 
     def commit(self, paths: tuple[str, ...], message: str, task: str) -> str:
         """Commit these files, once for that task; the hash."""
-        return commit(self.site.cwd, paths, message, task)
+        return commit(self.site.cwd, paths, message, task, env=self.progress.environment())
 
     def publish(self, plan: Plan) -> str:
         """Write the report, then push; a push that is refused is told, and all is done the same."""
@@ -227,7 +232,7 @@ class Ground:
             said.append(f"reported in {self.start.report}")
         if self.start.push:
             try:
-                push(self.site.cwd)
+                push(self.site.cwd, env=self.progress.environment())
                 said.append("pushed")
             except KoboshiError as error:
                 said.append(f"not pushed: {self._masked(str(error))}")

@@ -1,4 +1,4 @@
-"""Keeper: looks after one plan. Look → fold → advise → write → do, and again.
+"""Keeper: looks after one plan. Look → `core.engine.step` → write → do → outcome, and again.
 
 Rule 1: it holds no state of its own. Whoever starts anew reads the file, and knows as much.
 Rule 2: one keeper per plan: a lock that the kernel drops by itself.
@@ -9,11 +9,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
-from koboshi.core.events import Moment
+from koboshi.core.engine import Decision, World, happen, step
+from koboshi.core.events import Ending, Moment, Outcome, Ticked
 from koboshi.core.rules import Rule
+from koboshi.core.view import evolve
 from koboshi.daemon.lock import agent_lock
 from koboshi.errors import FileUnreadable, InputError, KoboshiError, PlanDamaged
 from koboshi.performers.loop.commands import Halted
@@ -30,19 +33,12 @@ from koboshi.plans import (
     set_status,
     waiting,
 )
-from koboshi.plans.course import (
-    Advice,
-    Course,
-    Fact,
-    Halt,
-    PlanRead,
-    StopSeen,
-    Terms,
-    fold,
-)
-from koboshi.rules.plans import advise
+from koboshi.plans.course import Act, Advice, Course, Fact, Halt, Move, PlanRead, StopSeen, Terms
+from koboshi.plans.crafts import PLAN, MoveFinished
+from koboshi.rules.plans import PLANS
 from koboshi.store.paths import plans_dir
 from koboshi.store.planfile import PlanFile, PlanWatch
+from koboshi.store.planjournal import PlanJournal
 from koboshi.store.progress import Progress, Start
 
 from .deeds import Deeds
@@ -71,8 +67,15 @@ class Keeper:
             state=state, file=self.file, progress=self.progress, start=start, halted=self.halted
         )
         self._deeds = Deeds(outside=self._ground, start=start, name=self.file.path.name)
-        terms = terms_of(start)
-        self.view = Course(plan=self.file.sound(), terms=terms, begun=time.monotonic())
+        self._journal = PlanJournal(self.progress)
+        self._due: Decision | None = None
+        course = Course(
+            plan=self.file.sound(),
+            terms=terms_of(start),
+            begun=time.monotonic(),
+            name=self.file.path.name,
+        )
+        self.world = World(view=cast("Any", course), rules=PLANS, craft=PLAN)
 
     def halted(self) -> str:
         """Why it has to stop; empty: nobody said so."""
@@ -81,28 +84,46 @@ class Keeper:
                 return f"{path} is there"
         return ""
 
+    @property
+    def view(self) -> Course:
+        """What is known of the plan."""
+        return cast("Course", self.world.view)
+
     async def run(self) -> Plan:
         """Work until the plan is DONE, FAILED or WAITING."""
         with agent_lock(self.progress.lock):
-            self.file.sweep()
-            while True:
-                await self._look()
-                found = None if self.damage else advise(self.view, self._now())
-                self._tell(self.view, *(found or (None, None)))
-                if found is not None:
-                    await self._act(*found)
-                elif self.view.plan.status is not PlanStatus.RUNNING and not self.damage:
-                    return self.view.plan
-                else:
-                    await asyncio.sleep(EVERY)
+            return await self.walk()
+
+    async def walk(self) -> Plan:
+        """The same, for whoever holds the plan's lock."""
+        self.file.sweep()
+        self.world = evolve(self.world, seq=self._journal.last())
+        self._journal.open(self.world, self._now())
+        while True:
+            await self._look()
+            due, self._due = self._due, None
+            self._tell(self.view, *(self._spoken(due) if due else (None, None)))
+            if due is not None:
+                await self._act(due)
+            elif self.view.plan.status is not PlanStatus.RUNNING and not self.damage:
+                self.progress.stop_file.unlink(missing_ok=True)  # it was heard
+                return self.view.plan
+            else:
+                await asyncio.sleep(EVERY)
+
+    # -- what is seen --------------------------------------------------------------------------
 
     async def _look(self) -> None:
         if self._watch.edited(time.monotonic()):
             self._edited()
+        if self.damage:
+            return  # nothing is decided from what nobody can read
         if why := self.halted():
-            self._fold(StopSeen(why=why))
+            self._take(StopSeen(why=why))
         if self.view.running is not None or self.view.planning:
-            self._fold(await self._ground.sight(self.view.plan))
+            self._take(await self._ground.sight(self.view.plan))
+        else:
+            self._take(Ticked())
 
     def _edited(self) -> None:
         """The file was written, by us or by somebody else: what it says now is the plan."""
@@ -113,39 +134,59 @@ class Keeper:
             return
         mended, self.damage = bool(self.damage), ""
         if mended or render(plan) != render(self.view.plan):
-            self._note(k="edited", status=plan.status.value)
-            self._fold(PlanRead(plan=plan))
+            self._take(PlanRead(plan=plan))
 
     def _damaged(self, error: InputError) -> None:
         """Left alone, and nothing is done, until somebody mends it; the agent goes on."""
         self.damage = str(error)
         self._note(k="damaged", why=self.damage)
 
-    async def _act(self, rule: Rule, advice: Advice) -> None:
-        move = {"kind": type(advice.move).__name__, **asdict(advice.move)}
-        self._note(k="decided", code=rule.code, message=advice.message, move=move)
+    def _take(self, body: Fact | MoveFinished | Ticked) -> None:
+        """One more fact: what is known then, and what is decided; written before it is done."""
+        event = happen(self.world, cast("Any", body), self._now())
+        after, decisions = step(self.world, event)
+        if after is self.world:
+            return
+        self._journal.write(event, decisions)
+        self.world = after
+        for each in decisions:
+            if each.verdict.admitted:
+                self._due = each  # one pair of hands: there is never another
+
+    # -- what is done --------------------------------------------------------------------------
+
+    async def _act(self, decision: Decision) -> None:
+        act: Any = decision.action
+        move: Move = act.move
+        why = self.damage or (self.halted() if not isinstance(move, Halt) else "")
+        if why:  # since it was decided
+            return self._finish(act, Ending.SKIPPED, why)
         try:
-            facts = await self._deeds.do(self.view.plan, advice.move)
+            facts = await self._deeds.do(self.view.plan, move)
         except Halted as stop:
-            facts = (StopSeen(why=str(stop)),)
+            return self._finish(act, Ending.SKIPPED, str(stop), StopSeen(why=str(stop)))
         except (PlanDamaged, FileUnreadable) as error:
             self._damaged(error)
-            facts = ()
+            return self._finish(act, Ending.SKIPPED, str(error))
         except KoboshiError as error:
-            if isinstance(advice.move, Halt):
+            if isinstance(move, Halt):
                 raise
             self._edited()  # as far as it came
             facts = await self._deeds.do(self.view.plan, Halt(why=str(error)))
-        for fact in facts:
-            self._fold(fact)
-        self._note(k="done", kind=move["kind"], key=advice.move.key, status=self._status)
+            return self._finish(act, Ending.FAILED, str(error), *facts)
+        return self._finish(act, Ending.DONE, "", *facts)
 
-    @property
-    def _status(self) -> str:
-        return self.view.plan.status.value
+    def _finish(self, act: Act, ending: Ending, why: str, *facts: Fact) -> None:
+        outcome = Outcome(ending=ending, why=why)
+        self._take(MoveFinished(key=act.key, action=cast("Any", act), outcome=outcome, facts=facts))
 
-    def _fold(self, fact: Fact) -> None:
-        self.view = fold(self.view, fact, self._now())
+    @staticmethod
+    def _spoken(decision: Decision) -> tuple[Rule, Advice]:
+        """Who said so, and what."""
+        act: Any = decision.action
+        finding = decision.finding
+        rule = next(each for each in PLANS if each.code == finding.code)
+        return rule, Advice(message=finding.message, move=act.move, evidence=finding.evidence)
 
     def _note(self, **record: object) -> None:
         self.progress.note({**record, "utc": time.time()})

@@ -39,15 +39,24 @@ class Ran:
 
 
 async def run(
-    command: str, cwd: Path, *, halted: Callable[[], str], patience: float = PATIENCE
+    command: str,
+    cwd: Path,
+    *,
+    halted: Callable[[], str],
+    patience: float = PATIENCE,
+    env: dict[str, str] | None = None,
 ) -> Ran:
-    """Run it in a shell, with nobody at its keyboard; all it started ends with it."""
+    """Run it in a shell, with nobody at its keyboard; all it started ends with it.
+
+    `env` is the environment that its plan was started in; None: ours.
+    """
     with tempfile.TemporaryFile() as out:
         child = await asyncio.create_subprocess_exec(
             "/bin/sh",
             "-c",
             command,
             cwd=cwd,
+            env=env,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=out,
             stderr=out,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from koboshi.errors import GitError
@@ -21,70 +22,89 @@ PATIENCE = 900.0
 _NOBODY = ("-c", "user.name=koboshi", "-c", "user.email=koboshi@localhost")
 
 
-def commit(cwd: Path, paths: tuple[str, ...], message: str, task: str) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tree:
+    """Where git is called, and with which environment: a daemon's own is not the person's."""
+
+    cwd: Path
+    env: dict[str, str] | None = None
+
+
+def commit(
+    cwd: Path,
+    paths: tuple[str, ...],
+    message: str,
+    task: str,
+    *,
+    env: dict[str, str] | None = None,
+) -> str:
     """The short hash of the commit; empty where nothing was to be committed."""
-    known = _known(cwd, task)
+    tree = _Tree(cwd=cwd, env=env)
+    known = _known(tree, task)
     if known:
         return known
-    there = [path for path in paths if _dirty(cwd, path)]
+    there = [path for path in paths if _dirty(tree, path)]
     if not there:
         return ""
-    _git(cwd, "add", "-A", "--", *there)
+    _git(tree, "add", "-A", "--", *there)
     text = f"{message}\n\n{TRAILER}: {task}\n"
-    _git(cwd, *_identity(cwd), "commit", "-q", "-F", "-", "--", *there, feed=text)
-    return _git(cwd, "rev-parse", "--short", "HEAD").strip()
+    _git(tree, *_identity(tree), "commit", "-q", "-F", "-", "--", *there, feed=text)
+    return _git(tree, "rev-parse", "--short", "HEAD").strip()
 
 
-def push(cwd: Path) -> None:
+def push(cwd: Path, *, env: dict[str, str] | None = None) -> None:
     """Push the current branch to where it goes; a new one to `origin`."""
-    branch = _git(cwd, "symbolic-ref", "--short", "HEAD").strip()
+    tree = _Tree(cwd=cwd, env=env)
+    branch = _git(tree, "symbolic-ref", "--short", "HEAD").strip()
     try:
-        _git(cwd, "rev-parse", "--abbrev-ref", "@{upstream}")
-        _git(cwd, "push", "-q")
+        _git(tree, "rev-parse", "--abbrev-ref", "@{upstream}")
+        _git(tree, "push", "-q")
     except GitError:
-        _git(cwd, "push", "-q", "--set-upstream", "origin", branch)
+        _git(tree, "push", "-q", "--set-upstream", "origin", branch)
 
 
 def worktree(cwd: Path, name: str) -> Path:
     """A worktree beside the repository, on a branch of its own; the one that is there goes on."""
-    top = Path(_git(cwd, "rev-parse", "--show-toplevel").strip())
+    tree = _Tree(cwd=cwd)
+    top = Path(_git(tree, "rev-parse", "--show-toplevel").strip())
     slug = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "plan"
     made = top.with_name(f"{top.name}-{slug}")
     if not (made / ".git").exists():
         branch = f"koboshi/{slug}"
-        known = _git(cwd, "branch", "--list", branch).strip()
-        _git(cwd, "worktree", "add", "-q", *(() if known else ("-b", branch)), str(made),
+        known = _git(tree, "branch", "--list", branch).strip()
+        _git(tree, "worktree", "add", "-q", *(() if known else ("-b", branch)), str(made),
              *((branch,) if known else ()))  # fmt: skip
     return made / os.path.relpath(os.path.realpath(cwd), os.path.realpath(top))
 
 
-def _known(cwd: Path, task: str) -> str:
+def _known(tree: _Tree, task: str) -> str:
     """The commit of that task, if it was made already."""
     words = ("log", f"-{RECENT}", "--format=%h", "--fixed-strings", f"--grep={TRAILER}: {task}")
     try:
-        return _git(cwd, *words).strip().partition("\n")[0]
+        return _git(tree, *words).strip().partition("\n")[0]
     except GitError:
         return ""  # no commit yet
 
 
-def _dirty(cwd: Path, path: str) -> bool:
-    return bool(_git(cwd, "status", "--porcelain", "--untracked-files=all", "--", path).strip())
+def _dirty(tree: _Tree, path: str) -> bool:
+    return bool(_git(tree, "status", "--porcelain", "--untracked-files=all", "--", path).strip())
 
 
-def _identity(cwd: Path) -> tuple[str, ...]:
+def _identity(tree: _Tree) -> tuple[str, ...]:
     """Ours, where the person has none."""
     try:
-        return () if _git(cwd, "config", "user.email").strip() else _NOBODY
+        return () if _git(tree, "config", "user.email").strip() else _NOBODY
     except GitError:
         return _NOBODY
 
 
-def _git(cwd: Path, *words: str, feed: str = "") -> str:
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_DIR")}
+def _git(tree: _Tree, *words: str, feed: str = "") -> str:
+    around = os.environ if tree.env is None else tree.env
+    env = {name: value for name, value in around.items() if not name.startswith("GIT_DIR")}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_EDITOR": "true"}
     try:
         ran = subprocess.run(
-            ["git", *words], cwd=cwd, env=env, input=feed, text=True, errors="replace",
+            ["git", *words], cwd=tree.cwd, env=env, input=feed, text=True, errors="replace",
             capture_output=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:

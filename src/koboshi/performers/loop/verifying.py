@@ -38,6 +38,7 @@ class Site:
     cwd: Path
     owner: str  #: in whose name snapshots are taken
     owns: Callable[[Path], bool] = lambda _: False  #: whether that is the plan file
+    env: dict[str, str] | None = None  #: that the plan was started in; None: ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,7 @@ async def baseline(site: Site, step: Step, halted: Halted) -> Baseline:
     before = await asyncio.to_thread(snapshot, site, f"step-{step.number}-before")
     failed = {}
     for command in step.verify:
-        ran = await run(command, site.cwd, halted=halted)
+        ran = await run(command, site.cwd, halted=halted, env=site.env)
         if not ran.well:
             failed[command] = failures(ran.output)
     return Baseline(text=step.text, before=before, failed=failed)
@@ -67,7 +68,7 @@ async def verify(
     changed = await asyncio.to_thread(changes, site, step, base)
     wrong = [*_run_faults(report), *_change_faults(step, changed)]
     for command in step.verify:
-        ran = await run(command, site.cwd, halted=halted)
+        ran = await run(command, site.cwd, halted=halted, env=site.env)
         wrong += _command_faults(ran, base.failed.get(command))
     if wrong:
         return Judgement(verified=False, evidence=" ".join(wrong), changed=changed)

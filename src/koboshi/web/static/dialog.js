@@ -2,13 +2,13 @@
 
 import { h } from "./dom.js";
 
-export function confirmed(question, detail, yes) {
+export function confirmed(question, detail, yes, red = true) {
   return new Promise((done) => {
     const dialog = h("dialog", { class: "ask", "aria-labelledby": "ask" },
       h("h2", { id: "ask" }, question), detail ? h("p", {}, detail) : null,
       h("div", { class: "buttons" },
         h("button", { type: "button", autofocus: true, onclick: () => dialog.close("no") }, "Cancel"),
-        h("button", { type: "button", class: "danger", onclick: () => dialog.close("yes") }, yes)));
+        h("button", { type: "button", class: red ? "danger" : "", onclick: () => dialog.close("yes") }, yes)));
     dialog.addEventListener("close", () => { done(dialog.returnValue === "yes"); dialog.remove(); });
     document.body.append(dialog);
     dialog.showModal();

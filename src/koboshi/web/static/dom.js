@@ -41,17 +41,3 @@ export function shape(status) {
   const draw = SHAPES[status] ?? SHAPES.unknown;
   return s("svg", { viewBox: "0 0 16 16", class: "shape", "aria-hidden": "true" }, draw());
 }
-
-// A dialog of our own: what is asked stands in it as text.
-export function confirmed(question, detail, yes, red = true) {
-  return new Promise((done) => {
-    const dialog = h("dialog", { class: "ask", "aria-labelledby": "ask" },
-      h("h2", { id: "ask" }, question), detail ? h("p", {}, detail) : null,
-      h("div", { class: "buttons" },
-        h("button", { type: "button", autofocus: true, onclick: () => dialog.close("no") }, "Cancel"),
-        h("button", { type: "button", class: red ? "danger" : "", onclick: () => dialog.close("yes") }, yes)));
-    dialog.addEventListener("close", () => { done(dialog.returnValue === "yes"); dialog.remove(); });
-    document.body.append(dialog);
-    dialog.showModal();
-  });
-}

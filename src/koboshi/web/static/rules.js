@@ -1,7 +1,8 @@
 // Which rules hold, what each came to, what it would have done; and the switch between observe and act.
 
 import { get, maySteer, post } from "./api.js";
-import { confirmed, h, setText } from "./dom.js";
+import { confirmed } from "./dialog.js";
+import { h, setText } from "./dom.js";
 import { clock } from "./words.js";
 
 const EVERY = 20000; // milliseconds between two looks
