@@ -16,6 +16,7 @@ from koboshi.hosts.headless import HeadlessHost
 from koboshi.performers.loop.checking import check
 from koboshi.performers.loop.committing import commit, push
 from koboshi.performers.loop.firing import Charge, fire
+from koboshi.performers.loop.permitting import options_for
 from koboshi.performers.loop.verifying import Judgement, Site, baseline, verify
 from koboshi.plans import Plan, Step
 from koboshi.plans.course import TaskSeen
@@ -33,13 +34,6 @@ from koboshi.store.snapshots import prune
 UNBORN = 10.0
 #: Characters of what an agent or a command said that go into the file.
 LONGEST = 2000
-#: What lets each CLI change files of its project without asking; whoever wants less says so.
-MAY_EDIT = {
-    "claude": ("--permission-mode", "acceptEdits"),
-    "codex": ("-s", "workspace-write"),
-    "gemini": ("--approval-mode", "auto_edit"),
-    "opencode": (),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +154,7 @@ class Ground:
 
     async def fire(self, errand: Errand) -> int | None:
         """Start an agent; its pid."""
-        options = self._options(errand)
+        options = await self._options(errand)
         charge = Charge(
             instruction=errand.told,
             agent=errand.agent,
@@ -175,9 +169,9 @@ class Ground:
         places = await self._host.find(errand.task)
         return places[0].pid if places else None
 
-    def _options(self, errand: Errand) -> tuple[str, ...]:
+    async def _options(self, errand: Errand) -> tuple[str, ...]:
         if not errand.plans:
-            return self.start.options or MAY_EDIT.get(errand.agent, ())
+            return self.start.options or await options_for(errand.agent, self.start.cwd)
         shape = schema(self.start.max_steps)
         if errand.agent == "claude":
             return ("--permission-mode", "default", "--json-schema", shape)
