@@ -51,6 +51,13 @@ _NAME = 4096
 @click.option("--no-commit", is_flag=True, help="Leave verified work uncommitted.")
 @click.option("--push", is_flag=True, help="git push when every step is done.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write what came of it there.")
+@click.option(
+    "--notify",
+    type=click.Choice(["steps", "end", "none"]),
+    default="steps",
+    show_default=True,
+    help="What your channels are told of: each step and the end, the end, nothing.",
+)
 @click.option("--stop-file", type=click.Path(path_type=Path), help="Else /tmp/koboshi-stop.")
 def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) -> None:  # noqa: ANN401
     """Have a plan made for GOAL, or take the plan FILE, and work through it, step by step.
@@ -79,6 +86,7 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
         max_steps=given["max_steps"],
         review=given["review"],
         push=given["push"],
+        notify=given["notify"],
         report=str(given["report"].expanduser().absolute()) if given["report"] else "",
         stop_file=str(stop_file.expanduser().absolute()) if stop_file else "",
     )

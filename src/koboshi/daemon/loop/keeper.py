@@ -47,6 +47,7 @@ from koboshi.store.progress import Progress, Start
 
 from .deeds import Deeds
 from .ground import Ground
+from .heralds import Chronicle, Herald, Messenger
 
 #: Whoever makes this file stops every plan of the machine.
 STOP_FILE = Path("/tmp/koboshi-stop")  # noqa: S108 - a word to us, its content is not read
@@ -59,12 +60,16 @@ Tell = Callable[[Course, Rule | None, Advice | None], None]
 class Keeper:
     """Works through one plan until there is nothing left that it can do by itself."""
 
-    def __init__(self, state: Path, start: Start, *, tell: Tell) -> None:
+    def __init__(
+        self, state: Path, start: Start, *, tell: Tell, herald: Herald | None = None
+    ) -> None:
         self.file = PlanFile(Path(start.path), plans_dir(state))
         stop_file = Path(start.stop_file) if start.stop_file else STOP_FILE
         self.progress = Progress(state, self.file.path)
         self._stops = (stop_file, stop_file.with_name(f"{stop_file.name}-{self.file.path.stem}"))
         self._tell = tell
+        herald = herald or Messenger(state, self.progress, self.file.path.name)
+        self._chronicle = Chronicle(self.progress, start, herald)
         self.damage = ""  #: why the file cannot be worked with at the moment
         self._watch = PlanWatch(self.file)
         self._ground = Ground(
@@ -85,16 +90,30 @@ class Keeper:
         """Work until the plan is DONE, FAILED or WAITING."""
         with agent_lock(self.progress.lock):
             self.file.sweep()
-            while True:
-                await self._look()
-                found = None if self.damage else advise(self.view, self._now())
-                self._tell(self.view, *(found or (None, None)))
-                if found is not None:
-                    await self._act(*found)
-                elif self.view.plan.status is not PlanStatus.RUNNING and not self.damage:
-                    return self.view.plan
-                else:
-                    await asyncio.sleep(EVERY)
+            await self._chronicle.begin(self.view.plan)
+            try:
+                return await self._walk()
+            finally:
+                await self._chronicle.herald.close()
+
+    async def _walk(self) -> Plan:
+        while True:
+            await self._look()
+            found = None if self.damage else advise(self.view, self._now())
+            self._tell(self.view, *(found or (None, None)))
+            if found is not None:
+                await self._act(*found)
+                await self._spread()
+            elif self.view.plan.status is not PlanStatus.RUNNING and not self.damage:
+                await self._spread()  # whoever ended it may have died before
+                return self.view.plan
+            else:
+                await asyncio.sleep(EVERY)
+
+    async def _spread(self) -> None:
+        """Tell people what is new; the file says it already."""
+        for each in await self._chronicle.tell(self.view.plan, stopped=bool(self.view.stopped)):
+            self._note(k="told", message=each.text, key=each.key)
 
     async def _look(self) -> None:
         if self._watch.edited(time.monotonic()):
