@@ -74,6 +74,7 @@ def test_a_task_finishes_and_its_changes_are_told(project: Project) -> None:
         "task": task, "state": "finished", "agent": "claude", "seconds": report["seconds"],
         "pid": None, "exit": 0, "why": "", "error": "", "summary": "All done.", "session": "s-1",
         "cost": 0.25, "tokens": 120, "denied": [], "breaches": [],
+        "ended": report["ended"], "resets": None,
         "diff": [
             {"path": "mine.txt", "kind": "M", "added": 1, "deleted": 0},
             {"path": "said.txt", "kind": "A", "added": 10, "deleted": 0},

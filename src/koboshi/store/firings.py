@@ -61,6 +61,8 @@ class Report:
     session: str = ""
     cost: float | None = None  #: US dollars, where the CLI tells
     tokens: int | None = None  #: all that it read and wrote
+    ended: float | None = None  #: UTC seconds
+    resets: float | None = None  #: UTC seconds: when the usage limit is over that it ended at
     denied: tuple[str, ...] = ()  #: tools or commands it was kept from
     breaches: tuple[str, ...] = ()  #: what it did although the policy denies it
     diff: tuple[Touched, ...] | None = None  #: files that differ; None: nobody can tell

@@ -41,6 +41,7 @@ class Start:
     commit: bool = True
     seconds: float = 0.0
     cost: float = 0.0
+    tokens: int = 0
     options: tuple[str, ...] = ()  #: words for the agent's command line
     stop_file: str = ""  #: empty: the one of all plans
     max_steps: int = 10  #: that a planner may make

@@ -219,7 +219,7 @@ class Voyage:
     def _keep(self) -> None:
         """One keeper's life: it knows what the file says, and no more."""
         plan = parse(self.sea.text)
-        view = Course(plan=plan, terms=terms_of(self.start), begun=self.sea.now)
+        view = Course(plan=plan, terms=terms_of(self.start))
         while view.plan.status is not PlanStatus.DONE:
             self.moves += 1
             self.sea.calm = self.sea.calm or self.moves > MOST // 3
@@ -256,7 +256,7 @@ class Voyage:
         self.answers += plan.status is PlanStatus.FAILED
         ours = answered(plan, "try") if plan.status is PlanStatus.FAILED else resumed(plan)
         plan = self.sea.save(plan, ours)
-        return Course(plan=plan, terms=view.terms, begun=view.begun)
+        return Course(plan=plan, terms=view.terms, spending=view.spending)
 
 
 def laws(sea: Sea) -> None:

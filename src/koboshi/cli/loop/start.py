@@ -46,6 +46,7 @@ _NAME = 4096
     "--attempts", type=click.IntRange(1, 99), default=3, show_default=True, help="A step."
 )
 @click.option("--budget", type=click.FloatRange(min=0), default=0.0, help="US dollars, in all.")
+@click.option("--token-budget", type=click.IntRange(min=0), default=0, help="Tokens, in all.")
 @click.option("--time-budget", metavar="TIME", help="How long in all.")
 @click.option("--worktree", is_flag=True, help="In a git worktree and branch of its own.")
 @click.option("--no-commit", is_flag=True, help="Leave verified work uncommitted.")
@@ -82,6 +83,7 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
         commit=not given["no_commit"],
         seconds=seconds_of("--time-budget", given["time_budget"]) or 0.0,
         cost=given["budget"],
+        tokens=given["token_budget"],
         options=given["options"],
         max_steps=given["max_steps"],
         review=given["review"],

@@ -22,6 +22,7 @@ from koboshi.plans import Plan, Step
 from koboshi.plans.course import TaskSeen
 from koboshi.plans.instructions import report_of, step_told
 from koboshi.plans.planning import json_in, schema
+from koboshi.plans.spending import ledger
 from koboshi.store.firings import Firings, Report
 from koboshi.store.planfile import PlanFile
 from koboshi.store.progress import Baseline, Progress, Start
@@ -137,7 +138,10 @@ class Ground:
             state=report.state,
             error=report.error,
             why=report.why,
-            cost=report.cost or 0.0,
+            cost=report.cost,
+            tokens=report.tokens,
+            ended=report.ended,
+            resets=report.resets,
             told=step_told(firing.instruction),
         )
 
@@ -170,14 +174,23 @@ class Ground:
         return places[0].pid if places else None
 
     async def _options(self, errand: Errand) -> tuple[str, ...]:
+        most = self._purse(errand)
         if not errand.plans:
-            return self.start.options or await options_for(errand.agent, self.start.cwd)
+            given = self.start.options or await options_for(errand.agent, self.start.cwd)
+            return given if set(most[:1]) & set(given) else (*given, *most)
         shape = schema(self.start.max_steps)
         if errand.agent == "claude":
-            return ("--permission-mode", "default", "--json-schema", shape)
+            return ("--permission-mode", "default", "--json-schema", shape, *most)
         if errand.agent == "codex":
             return ("-s", "read-only", "--output-schema", str(self.progress.write_schema(shape)))
         return ()
+
+    def _purse(self, errand: Errand) -> tuple[str, ...]:
+        """What keeps a run itself from spending more than is left, where its CLI can be told."""
+        if errand.agent != "claude" or not self.start.cost:
+            return ()
+        left = self.start.cost - ledger(self.progress.notes()).cost
+        return ("--max-budget-usd", f"{max(0.01, left):.2f}")
 
     async def end(self, task: str) -> None:
         """End a run and everything it started."""

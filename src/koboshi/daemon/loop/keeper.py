@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from koboshi.adapters.headless import SILENT
 from koboshi.core.events import Moment
 from koboshi.core.rules import Rule
 from koboshi.daemon.lock import agent_lock
@@ -40,6 +41,7 @@ from koboshi.plans.course import (
     Terms,
     fold,
 )
+from koboshi.plans.spending import BEGUN, RESTED, SPENT, goal_mark, ledger
 from koboshi.rules.plans import advise
 from koboshi.store.paths import plans_dir
 from koboshi.store.planfile import PlanFile, PlanWatch
@@ -77,7 +79,7 @@ class Keeper:
         )
         self._deeds = Deeds(outside=self._ground, start=start, name=self.file.path.name)
         terms = terms_of(start)
-        self.view = Course(plan=self.file.sound(), terms=terms, begun=time.monotonic())
+        self.view = Course(plan=self.file.sound(), terms=terms)
 
     def halted(self) -> str:
         """Why it has to stop; empty: nobody said so."""
@@ -91,8 +93,11 @@ class Keeper:
         with agent_lock(self.progress.lock):
             self.file.sweep()
             await self._chronicle.begin(self.view.plan)
+            self._begin()
             try:
-                return await self._walk()
+                plan = await self._walk()
+                self._note(k=RESTED, status=plan.status.value)
+                return plan
             finally:
                 await self._chronicle.herald.close()
 
@@ -109,6 +114,11 @@ class Keeper:
                 return self.view.plan
             else:
                 await asyncio.sleep(EVERY)
+
+    def _begin(self) -> None:
+        """From now on the plan's time counts; after a death it never ceased to."""
+        self._note(k=BEGUN, goal=goal_mark(self.view.plan))
+        self.view = replace(self.view, spending=ledger(self.progress.notes()))
 
     async def _spread(self) -> None:
         """Tell people what is new; the file says it already."""
@@ -164,7 +174,11 @@ class Keeper:
         return self.view.plan.status.value
 
     def _fold(self, fact: Fact) -> None:
-        self.view = fold(self.view, fact, self._now())
+        before, self.view = self.view.spending, fold(self.view, fact, self._now())
+        for task in self.view.spending.costs.keys() - before.costs.keys():
+            spent, limited = self.view.spending, self.view.spending.limited > before.limited
+            cost, tokens = spent.costs[task], spent.tokens[task]
+            self._note(k=SPENT, task=task, cost=cost, tokens=tokens, limited=limited)
 
     def _note(self, **record: object) -> None:
         self.progress.note({**record, "utc": time.time()})
@@ -183,6 +197,8 @@ def terms_of(start: Start) -> Terms:
         commit=start.commit,
         seconds=start.seconds,
         cost=start.cost,
+        tokens=start.tokens,
+        silent=SILENT,
     )
 
 

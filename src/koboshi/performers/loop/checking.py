@@ -14,6 +14,7 @@ from pathlib import Path
 
 from koboshi.adapters.doings import doings
 from koboshi.adapters.headless import DENIED, NO_RESULT, Result, result
+from koboshi.adapters.resets import reset_of
 from koboshi.config.durations import shown
 from koboshi.errors import GitError
 from koboshi.hosts.headless import STILLBORN, Finished, HeadlessHost, Running
@@ -81,6 +82,10 @@ def judged(
     said = replace(said, permission_denials=_explained(said.permission_denials, judgements))
     exit_code = -seen.signal if seen.signal is not None else seen.code
     error, why = _why(firing, seen, said, errors)
+    ended = firing.created + (seen.seconds or 0.0)
+    limit = reset_of(printed, firing.agent, said.summary, ended) if said.error else None
+    if limit is not None and error == said.error:
+        error, why = "usage_limit", said.summary
     return Report(
         task=firing.task,
         state="failed" if error else "finished",
@@ -93,6 +98,8 @@ def judged(
         session=said.session,
         cost=said.cost,
         tokens=said.tokens.input + said.tokens.output if said.tokens else None,
+        ended=ended,
+        resets=limit.at if limit else None,
         denied=said.permission_denials,
         diff=diff,
     )
