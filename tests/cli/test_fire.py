@@ -73,10 +73,11 @@ def test_a_task_finishes_and_its_changes_are_told(project: Project) -> None:
     assert report == {
         "task": task, "state": "finished", "agent": "claude", "seconds": report["seconds"],
         "pid": None, "exit": 0, "why": "", "error": "", "summary": "All done.", "session": "s-1",
-        "cost": 0.25, "tokens": 120, "denied": [],
+        "cost": 0.25, "tokens": 120, "denied": [], "breaches": [],
+        "ended": report["ended"], "resets": None,
         "diff": [
             {"path": "mine.txt", "kind": "M", "added": 1, "deleted": 0},
-            {"path": "said.txt", "kind": "A", "added": 8, "deleted": 0},
+            {"path": "said.txt", "kind": "A", "added": 10, "deleted": 0},
         ],
     }  # fmt: skip
     words = (project.repo.top / "said.txt").read_text().split("\n")
@@ -89,7 +90,7 @@ def test_a_task_finishes_and_its_changes_are_told(project: Project) -> None:
     assert told.lines_of()[1:] == [
         "  said     All done.",
         "  diff     M mine.txt +1 -0",
-        "  diff     A said.txt +8 -0",
+        "  diff     A said.txt +10 -0",
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.lab.model.server import Model
-from tests.lab.model.turns import Call, Say, Think, Turn, Usage, call, say
+from tests.lab.model.turns import Call, Say, Think, Turn, Usage, call, refuse, say
 from tests.lab.speech import GEMINI, SPEECHES, Line, Speech, events, heard, strings
 
 # --- answers -------------------------------------------------------------------------------------
@@ -158,3 +158,35 @@ def test_what_is_no_turn_takes_none(
 
     assert json.load(line.post(path, {})) == answer
     assert model.waiting == 1
+
+
+# --- the same request again ----------------------------------------------------------------------
+
+
+def test_the_same_request_again_has_the_same_turn(model: Model, line: Line) -> None:
+    """Also without a stream: a CLI that lost its patience takes nobody else's turn."""
+    (speech,) = (each for each in SPEECHES if each.name == "anthropic")
+    body = {**speech.body, "metadata": {"user_id": "session-1"}, "stream": True}
+    model.expect(say("First."), say("Second."))
+
+    streamed = "".join(heard(event) for event in events(line.post(speech.path, body)))
+    whole = json.load(line.post(speech.path, {**body, "stream": False}))
+
+    assert streamed == "First."
+    assert "First." in strings(whole, frozenset({"text"}))
+    assert model.waiting == 1
+
+
+def test_an_error_on_purpose_is_not_given_again(model: Model, line: Line) -> None:
+    """Who tries again gets what comes next; another run with the same words does, too."""
+    (speech,) = (each for each in SPEECHES if each.name == "anthropic")
+    body = {**speech.body, "metadata": {"user_id": "session-1"}, "stream": True}
+    model.expect(refuse(500), say("First."), say("Second."))
+
+    assert line.post(speech.path, body).status == 500
+    told = [
+        "".join(heard(event) for event in events(line.post(speech.path, each)))
+        for each in (body, {**body, "metadata": {"user_id": "session-2"}})
+    ]
+
+    assert told == ["First.", "Second."]

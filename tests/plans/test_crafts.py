@@ -11,6 +11,7 @@ from koboshi.core.view import evolve
 from koboshi.plans import parse
 from koboshi.plans.course import Course, PlanRead, StopSeen, TaskSeen, Terms
 from koboshi.plans.crafts import PLAN, MoveFinished
+from koboshi.plans.spending import Spending
 from koboshi.rules.plans import PLANS
 
 NOW = Moment(at=10.0, utc=1000.0)
@@ -19,8 +20,8 @@ TEXT = "STATUS: RUNNING\nGOAL: g\n\nPLAN:\n  STEPS:\n    1: [PENDING] one\n"
 
 def world(text: str = TEXT, *, cost: float = 0.0, spent: float = 0.0) -> World:
     """What a keeper knows that has just read the file."""
-    terms, costs = Terms(cost=cost), {"task_0": spent}
-    course = Course(plan=parse(text), name="M1.md", terms=terms, costs=costs)
+    terms, spending = Terms(cost=cost), Spending(costs={"task_0": spent})
+    course = Course(plan=parse(text), name="M1.md", terms=terms, spending=spending)
     return World(view=cast("Any", course), rules=PLANS, craft=PLAN)
 
 

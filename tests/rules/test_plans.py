@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from koboshi.core.events import Moment
@@ -25,6 +27,7 @@ from koboshi.plans.course import (
     VerifyStep,
     fold,
 )
+from koboshi.plans.spending import BEGUN, RESTED, SPENT, Spending, ledger
 from koboshi.rules.plans import PLANS, advise
 
 NOW = Moment(at=1000.0, utc=2000.0)
@@ -52,11 +55,11 @@ TASK = "task_0000000a"
 
 
 def course(
-    *facts: Fact, status: str = "RUNNING", state: str = "RUNNING", tried: int = 1, **terms: float
+    *facts: Fact, status: str = "RUNNING", state: str = "RUNNING", tried: int = 1, **terms: object
 ) -> Course:
     """A plan at its second step, and what was seen since."""
     text = TEXT.format(status=status, goal="go", state=state, tried=tried)
-    view = Course(plan=parse(text), terms=Terms(**terms), begun=900.0)  # type: ignore[arg-type]
+    view = Course(plan=parse(text), terms=Terms(**terms), spending=Spending(since=1900.0))  # type: ignore[arg-type]
     assert view.plan.faults == ()
     for fact in facts:
         view = fold(view, fact, NOW)
@@ -70,6 +73,7 @@ def seen(state: str, **more: object) -> TaskSeen:
 
 BAD = StepJudged(task=TASK, verified=False, evidence="Still wrong.")
 GOOD = StepJudged(task=TASK, verified=True, evidence="Fine.", changed=("a",))
+LARGER = "'koboshi loop FILE' with a larger budget goes on"
 NEXT = StartStep(step=2, attempt=2, wrong="it was wrong")
 
 
@@ -79,14 +83,46 @@ NEXT = StartStep(step=2, attempt=2, wrong="it was wrong")
         (course(seen("running"), StopSeen(why="x")), "PLN001", Halt(why="x")),
         (course(seen("running"), status="IDLE"), "PLN001", Halt(why="the plan says IDLE")),
         (
-            course(seen("running", cost=2.5), cost=2.0),
+            course(seen("failed", cost=2.5, tokens=9), cost=2.0),
             "PLN002",
-            Halt(why="$2.50 of $2.00 are spent", again="a larger budget and resume go on"),
+            Halt(why="$2.50 of $2.00 are spent", again=LARGER),
+        ),
+        (
+            course(seen("failed", cost=1.0, tokens=900), tokens=800),
+            "PLN002",
+            Halt(why="900 of 800 tokens are used up", again=LARGER),
+        ),
+        (
+            course(seen("failed", tokens=900), cost=2.0),
+            "PLN013",
+            Halt(
+                why=f"nobody knows what {TASK} cost",
+                again="'koboshi loop resume' goes on and takes it for nothing",
+            ),
+        ),
+        (
+            course(state="PENDING", cost=2.0, silent=("claude",)),
+            "PLN013",
+            Halt(
+                why="claude does not tell what it costs: a budget of $2.00 cannot be kept",
+                again="'koboshi loop FILE' with '--token-budget', or without '--budget', goes on",
+            ),
+        ),
+        (
+            course(seen("finished", cost=2.5), cost=2.0),
+            "PLN005",
+            VerifyStep(step=2, task=TASK),
+        ),
+        (course(seen("finished", cost=2.5), state="DONE", cost=2.0), "PLN009", Finish()),
+        (
+            course(seen("failed", error="usage_limit", ended=1000.0, resets=1900.0)),
+            "PLN004",
+            StartStep(step=2, attempt=1, wrong="it was wrong"),
         ),
         (
             course(seen("running"), seconds=60.0),
             "PLN002",
-            Halt(why="100 of 60 seconds are used up", again="a larger budget and resume go on"),
+            Halt(why="100 of 60 seconds are used up", again=LARGER),
         ),
         (course(seen("absent")), "PLN003", StartStep(step=2, attempt=1, wrong="it was wrong")),
         (
@@ -126,6 +162,8 @@ def test_a_course_calls_for_one_move(view: Course, code: str, move: Move) -> Non
         course(seen("running")),
         course(seen("failed", error="usage_limit")),
         course(seen("running", cost=1.0), cost=2.0),
+        course(seen("failed", error="usage_limit", ended=1000.0, resets=1996.0)),
+        course(seen("failed", error="usage_limit", ended=1200.0)),
         course(state="FAILED", status="FAILED"),
         course(status="WAITING", state="PENDING"),
         course(status="DONE", state="DONE"),
@@ -182,4 +220,40 @@ def test_every_move_has_a_key_of_its_own() -> None:
     ]  # fmt: skip
 
     assert len({move.key for move in moves}) == len(moves)
-    assert len({rule.code for rule in PLANS}) == len(PLANS) == 12
+    assert len({rule.code for rule in PLANS}) == len(PLANS) == 13
+
+
+def note(kind: str, utc: float, **more: object) -> dict[str, object]:
+    """A line of the journal."""
+    return {"k": kind, "utc": utc, **more}
+
+
+def test_what_was_used_is_found_in_the_journal() -> None:
+    """A death is no rest; a person who goes on forgives what nobody told; another goal is new."""
+    told = [
+        note(BEGUN, 100.0, goal="a"),
+        note(SPENT, 110.0, task="t1", cost=0.5, tokens=100),
+        note(BEGUN, 150.0, goal="a"),  # after a death
+        note(SPENT, 160.0, task="t2", cost=None, tokens=None, limited=True),
+        note(SPENT, 161.0, task="t2", cost=9.0, tokens=9),
+        note(RESTED, 200.0),
+    ]
+    rested = ledger(told)
+    again = ledger([*told, note(BEGUN, 1000.0, goal="a")])
+
+    assert (rested.cost, rested.read, rested.limited, rested.used(5000.0)) == (0.5, 100, 1, 100.0)
+    assert rested.untold(rested.costs) == ("t2",)
+    assert (again.untold(again.costs), again.used(1010.0)) == ((), 110.0)
+    assert again.used(900.0) == 100.0
+    assert ledger([*told, note(BEGUN, 1000.0, goal="b")]) == Spending(since=1000.0)
+
+
+def test_limits_without_a_time_are_tried_later_and_later() -> None:
+    """15 minutes, 30, then every hour; a time that is over says nothing."""
+    waits = []
+    for times in range(5):
+        view = course(seen("failed", error="quota", ended=1000.0, resets=990.0))
+        view = replace(view, spending=replace(view.spending, limited=times + 1))
+        waits.append(view.limited_until - 1000.0)
+
+    assert waits == [900.0, 1800.0, 3600.0, 3600.0, 3600.0]

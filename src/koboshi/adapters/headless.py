@@ -35,6 +35,8 @@ CAUSES = (
     ("overloaded", r"high demand|overloaded"),
     ("disconnected", r"stream disconnected|unable to connect|econnreset"),
 )
+#: Those that do not tell what they cost.
+SILENT = ("codex", "gemini")
 #: How Codex logs that it rejected a call by itself.
 REJECTED = re.compile(r"codex_core::\S+: error=.*approval policy is \w+; reject (\w+)")
 #: What Gemini calls a tool that it was not allowed to use.

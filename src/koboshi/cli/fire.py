@@ -42,8 +42,9 @@ def fire(
 ) -> None:
     """Start an agent on INSTRUCTION without a terminal, and print its TASK_ID at once.
 
-    It outlives this command and koboshi. What it may do is what its own settings allow, and what
-    OPTIONS behind '--' add; nobody can be asked. 'koboshi check TASK_ID' tells how it is doing.
+    It outlives this command and koboshi. What it may do is what its own settings allow, what
+    OPTIONS behind '--' add, and what your [answers] say; nobody can be asked.
+    'koboshi check TASK_ID' tells how it is doing.
     """
     import asyncio
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, assert_never
 from koboshi.core.actions import Safety
 from koboshi.core.events import Context
 
+from .spending import Spending
 from .values import Plan, PlanStatus, Step, StepState
 
 if TYPE_CHECKING:
@@ -29,7 +30,11 @@ class Terms:
     commit: bool = True  #: whether a verified step is committed
     seconds: float = 0.0  #: of the whole plan; 0: no limit
     cost: float = 0.0  #: US dollars of the whole plan; 0: no limit
-    limit_wait: float = 900.0  #: seconds until a usage limit is tried again
+    tokens: int = 0  #: of the whole plan; 0: no limit
+    silent: tuple[str, ...] = ()  #: agents that do not tell what they cost
+    limit_wait: float = 900.0  #: seconds until a usage limit is tried again when nobody says when
+    limit_most: float = 3600.0  #: the same, after some tries
+    limit_slack: float = 5.0  #: seconds to wait longer than the CLI says
 
 
 # -- facts -----------------------------------------------------------------------------------------
@@ -50,7 +55,10 @@ class TaskSeen:
     state: str  #: `absent`, `running`, `finished` or `failed`
     error: str = ""
     why: str = ""
-    cost: float = 0.0
+    cost: float | None = None  #: US dollars, where the CLI tells
+    tokens: int | None = None
+    ended: float | None = None  #: UTC
+    resets: float | None = None  #: UTC: when the usage limit is over that it ended at
     told: str = ""  #: the words of the step that it was told to do
 
 
@@ -86,9 +94,7 @@ class Course:
     task: TaskSeen | None = None
     judged: StepJudged | None = None
     stopped: str = ""
-    begun: float = 0.0  #: when this supervisor began, monotonic
-    limited_since: float | None = None
-    costs: dict[str, float] = field(default_factory=dict)  #: by task
+    spending: Spending = field(default_factory=Spending)  #: what was used up so far
     name: str = ""  #: of the plan, for whoever reads its journal
 
     @property
@@ -128,9 +134,20 @@ class Course:
         return max(1, self.terms.attempts if step.retries is None else step.retries)
 
     @property
-    def spent(self) -> float:
-        """US dollars, as far as the CLIs told."""
-        return sum(self.costs.values())
+    def limited(self) -> bool:
+        """Whether the run ended at a usage limit."""
+        task = self.task
+        return task is not None and task.state == "failed" and task.error in LIMITS
+
+    @property
+    def limited_until(self) -> float:
+        """UTC: when the run that ended at a usage limit may be tried again."""
+        ended = (self.task.ended if self.task else None) or 0.0
+        resets = self.task.resets if self.task else None
+        if resets is not None and resets > ended:
+            return resets + self.terms.limit_slack
+        times = max(0, self.spending.limited - 1)
+        return ended + min(self.terms.limit_wait * 2.0 ** min(times, 16), self.terms.limit_most)
 
 
 def fold(course: Course, fact: Fact, now: Moment) -> Course:
@@ -141,16 +158,25 @@ def fold(course: Course, fact: Fact, now: Moment) -> Course:
         case TaskSeen():
             if fact.task != course.plan.current.task_id:
                 return course  # of an attempt that is over
-            costs = {**course.costs, fact.task: fact.cost} if fact.cost else course.costs
-            limited = fact.state == "failed" and fact.error in LIMITS
-            since = (course.limited_since or now.at) if limited else None
-            return replace(course, task=fact, costs=costs, limited_since=since)
+            return _with_task(course, fact, now)
         case StepJudged():
             return replace(course, judged=fact)
         case StopSeen():
             return replace(course, stopped=fact.why)
         case _:
             assert_never(fact)
+
+
+def _with_task(course: Course, fact: TaskSeen, now: Moment) -> Course:
+    if fact.state not in ("finished", "failed"):
+        return replace(course, task=fact)
+    if fact.ended is None:  # nobody wrote it down: it was when we first saw it
+        known = course.task
+        same = known is not None and known.task == fact.task
+        fact = replace(fact, ended=(known.ended if known and same else None) or now.utc)
+    limited = fact.state == "failed" and fact.error in LIMITS
+    spending = course.spending.with_task(fact.task, fact.cost, fact.tokens, limited=limited)
+    return replace(course, task=fact, spending=spending)
 
 
 def _with_plan(course: Course, plan: Plan) -> Course:
@@ -161,7 +187,6 @@ def _with_plan(course: Course, plan: Plan) -> Course:
         plan=plan,
         task=task if task is not None and task.task == same else None,
         judged=judged if judged is not None and judged.task == same else None,
-        limited_since=course.limited_since if task is not None and task.task == same else None,
     )
 
 

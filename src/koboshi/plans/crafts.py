@@ -53,8 +53,12 @@ def judge(act: Act, course: Course, ledger: Ledger, now: Moment, rule: Rule) -> 
     if rule.observes:
         return Verdict(word=Word.WOULD, why=f"{rule.code} is set to observe")
     terms = course.terms
-    if isinstance(act.move, StartStep | MakePlan) and terms.cost and course.spent >= terms.cost:
-        return Verdict(word=Word.SPENT, why=f"${course.spent:.2f} of ${terms.cost:.2f}")
+    if (
+        isinstance(act.move, StartStep | MakePlan)
+        and terms.cost
+        and course.spending.cost >= terms.cost
+    ):
+        return Verdict(word=Word.SPENT, why=f"${course.spending.cost:.2f} of ${terms.cost:.2f}")
     return Verdict(word=Word.ADMITTED)
 
 

@@ -5,11 +5,10 @@ The first rule that finds something makes the one move: a plan has one pair of h
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from koboshi.core.events import Severity
-from koboshi.core.rules import Rule, rule
+from koboshi.core.rules import Rule
 from koboshi.plans.course import (
     Advice,
     CommitStep,
@@ -24,18 +23,14 @@ from koboshi.plans.course import (
 )
 from koboshi.plans.values import PlanStatus, StepState
 
+from .courses import plan_rule
+from .purses import budget_used_up, spending_not_known
+
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
 
-_Check = Callable[[Course, "Moment"], Advice | None]
 
-
-def _rule(code: str, name: str, severity: Severity) -> Callable[[_Check], Rule]:
-    """A rule whose view is a course: the same form, codes and pages as those of an agent."""
-    return cast("Callable[[_Check], Rule]", cast("Any", rule(code, name, severity)))
-
-
-@_rule("PLN001", "halt-wanted", Severity.P2)
+@plan_rule("PLN001", "halt-wanted", Severity.P2)
 def halt_wanted(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     """Somebody said stop, or took the plan out of RUNNING by hand.
 
@@ -57,33 +52,7 @@ def halt_wanted(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     return None
 
 
-@_rule("PLN002", "budget-used-up", Severity.P1)
-def budget_used_up(view: Course, now: Moment) -> Advice | None:
-    """The plan has used up its time or its money.
-
-    ## Why
-    An agent that gets nowhere must not get nowhere for ever. Closed: with the budget spent, nothing
-    more is begun, and what runs is ended.
-
-    ## Example
-    `--budget 5` and 5.10 dollars are told by the CLI: WAITING, with what was spent.
-
-    ## Safety
-    Safe. It only ends and waits.
-    """
-    if view.plan.status is not PlanStatus.RUNNING:
-        return None
-    terms, seconds = view.terms, now.at - view.begun
-    if terms.cost and view.spent >= terms.cost:
-        why = f"${view.spent:.2f} of ${terms.cost:.2f} are spent"
-    elif terms.seconds and seconds >= terms.seconds:
-        why = f"{seconds:.0f} of {terms.seconds:.0f} seconds are used up"
-    else:
-        return None
-    return Advice(message=why, move=Halt(why=why, again="a larger budget and resume go on"))
-
-
-@_rule("PLN010", "step-reworded-at-work", Severity.P1)
+@plan_rule("PLN010", "step-reworded-at-work", Severity.P1)
 def step_reworded_at_work(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     """The step that an agent works on says something else now than the agent was told.
 
@@ -108,7 +77,7 @@ def step_reworded_at_work(view: Course, now: Moment) -> Advice | None:  # noqa: 
     return Advice(message=why, move=Halt(why=why, again=again), evidence=(both,))
 
 
-@_rule("PLN003", "run-never-began", Severity.P2)
+@plan_rule("PLN003", "run-never-began", Severity.P2)
 def run_never_began(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     """The file names a run that nobody ever started.
 
@@ -130,29 +99,35 @@ def run_never_began(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     return Advice(message=f"run {view.task.task} never began", move=move)
 
 
-@_rule("PLN004", "limit-of-use-reached", Severity.P1)
+@plan_rule("PLN004", "limit-of-use-reached", Severity.P1)
 def limit_of_use_reached(view: Course, now: Moment) -> Advice | None:
     """The agent ended at a usage limit.
 
     ## Why
-    It passes by itself. The attempt is made again later and does not count.
+    It passes by itself. The attempt is made again when it has reset and does not count; where
+    nobody says when that is, after 15 minutes, then 30, then every hour.
 
     ## Example
-    `usage limit` in step 2: tried again every 15 minutes.
+    `You've hit your session limit · resets 9:58am (UTC)` in step 2: begun again at 9:58 and some
+    seconds.
 
     ## Safety
     Safe. Nothing is begun before the wait is over.
     """
-    step = view.running
-    if view.plan.status is not PlanStatus.RUNNING or step is None or view.limited_since is None:
+    if view.plan.status is not PlanStatus.RUNNING or not view.limited:
         return None
-    if now.at - view.limited_since < view.terms.limit_wait:
+    if now.utc < view.limited_until:
+        return None
+    if view.planning:
+        return Advice(message="the usage limit may have passed", move=MakePlan())
+    step = view.running
+    if step is None:
         return None
     move = StartStep(step=step.number, attempt=max(1, view.tried(step)), wrong=_wrong(view))
     return Advice(message="the usage limit may have passed", move=move)
 
 
-@_rule("PLN005", "run-not-verified-yet", Severity.P2)
+@plan_rule("PLN005", "run-not-verified-yet", Severity.P2)
 def run_not_verified_yet(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     """The agent of a step has ended, and nobody has looked at what it did.
 
@@ -168,13 +143,13 @@ def run_not_verified_yet(view: Course, now: Moment) -> Advice | None:  # noqa: A
     step, task = view.running, view.task
     if view.plan.status is not PlanStatus.RUNNING or step is None or task is None:
         return None
-    if task.state not in ("finished", "failed") or view.judged or view.limited_since is not None:
+    if task.state not in ("finished", "failed") or view.judged or view.limited:
         return None
     move = VerifyStep(step=step.number, task=task.task)
     return Advice(message=f"the run of step {step.number} has ended", move=move)
 
 
-@_rule("PLN006", "step-verified", Severity.P2)
+@plan_rule("PLN006", "step-verified", Severity.P2)
 def step_verified(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     """What a step was asked for is there.
 
@@ -196,7 +171,7 @@ def step_verified(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     return Advice(message=f"step {step.number} is verified", move=move, evidence=(judged.evidence,))
 
 
-@_rule("PLN007", "step-not-verified", Severity.P1)
+@plan_rule("PLN007", "step-not-verified", Severity.P1)
 def step_not_verified(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     """What a step was asked for is not there, or more was done than allowed.
 
@@ -233,7 +208,7 @@ def step_not_verified(view: Course, now: Moment) -> Advice | None:  # noqa: ARG0
     )
 
 
-@_rule("PLN008", "step-not-begun", Severity.P2)
+@plan_rule("PLN008", "step-not-begun", Severity.P2)
 def step_not_begun(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     """No step is at work, and one is still to do.
 
@@ -257,7 +232,7 @@ def step_not_begun(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     return Advice(message=f"step {step.number} is next", move=move)
 
 
-@_rule("PLN011", "goal-without-steps", Severity.P2)
+@plan_rule("PLN011", "goal-without-steps", Severity.P2)
 def goal_without_steps(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     """There is a goal, and nobody has said yet how to get there.
 
@@ -279,7 +254,7 @@ def goal_without_steps(view: Course, now: Moment) -> Advice | None:  # noqa: ARG
     return Advice(message="the goal has no steps yet", move=MakePlan())
 
 
-@_rule("PLN012", "steps-proposed", Severity.P2)
+@plan_rule("PLN012", "steps-proposed", Severity.P2)
 def steps_proposed(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     """The planner has ended.
 
@@ -295,12 +270,12 @@ def steps_proposed(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     task = view.task
     if view.plan.status is not PlanStatus.RUNNING or not view.planning or task is None:
         return None
-    if task.state not in ("finished", "failed"):
+    if task.state not in ("finished", "failed") or view.limited:
         return None
     return Advice(message="the planner has ended", move=TakePlan(task=task.task))
 
 
-@_rule("PLN009", "nothing-left-to-do", Severity.P2)
+@plan_rule("PLN009", "nothing-left-to-do", Severity.P2)
 def nothing_left_to_do(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
     """Every step is done or was skipped.
 
@@ -329,6 +304,7 @@ def _wrong(view: Course, number: int = 0) -> str:
 PLANS: tuple[Rule, ...] = (
     halt_wanted,
     budget_used_up,
+    spending_not_known,
     step_reworded_at_work,
     run_never_began,
     limit_of_use_reached,

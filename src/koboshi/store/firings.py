@@ -61,7 +61,10 @@ class Report:
     session: str = ""
     cost: float | None = None  #: US dollars, where the CLI tells
     tokens: int | None = None  #: all that it read and wrote
+    ended: float | None = None  #: UTC seconds
+    resets: float | None = None  #: UTC seconds: when the usage limit is over that it ended at
     denied: tuple[str, ...] = ()  #: tools or commands it was kept from
+    breaches: tuple[str, ...] = ()  #: what it did although the policy denies it
     diff: tuple[Touched, ...] | None = None  #: files that differ; None: nobody can tell
 
 
@@ -110,6 +113,10 @@ class Firings:
         """The ids that were given last, newest first."""
         paths = sorted(self._folder.glob("task_*"), key=lambda path: -path.stat().st_mtime)
         return tuple(path.name for path in paths[:count])
+
+    def folder(self, task: str) -> Path:
+        """Where what belongs to that task may be put."""
+        return self._path(task)
 
     def _path(self, task: str) -> Path:
         if not _ID.fullmatch(task):

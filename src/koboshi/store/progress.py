@@ -41,12 +41,14 @@ class Start:
     commit: bool = True
     seconds: float = 0.0
     cost: float = 0.0
+    tokens: int = 0
     options: tuple[str, ...] = ()  #: words for the agent's command line
     stop_file: str = ""  #: empty: the one of all plans
     max_steps: int = 10  #: that a planner may make
     push: bool = False  #: whether a finished plan is pushed
     report: str = ""  #: a file that tells what came of it
     review: bool = False  #: whether a person reads what a planner made before it is done
+    notify: str = "steps"  #: what people are told: `steps`, `end` or `none`
 
 
 def started_plans(state: Path) -> list[Start]:
@@ -112,6 +114,18 @@ class Progress:
             return msgspec.json.decode(content, type=dict[str, str])
         except (OSError, msgspec.MsgspecError):
             return None
+
+    def told(self) -> list[str] | None:
+        """Which news of the plan people were told, by key; None: nobody has looked yet."""
+        try:
+            return msgspec.json.decode((self.folder / "told.json").read_bytes(), type=list[str])
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    def keep_told(self, keys: list[str]) -> None:
+        """Remember what people were told."""
+        make_private(self.folder)
+        write_whole(self.folder / "told.json", msgspec.json.encode(keys))
 
     def write_schema(self, text: str) -> Path:
         """The shape of a planner's answer as a file: some CLIs take no other."""

@@ -222,7 +222,7 @@ class Voyage:
 
     def _keep(self) -> None:
         """One keeper's life: it knows what the file says, and no more."""
-        self._know(Course(plan=parse(self.sea.text), terms=self.terms, begun=self.sea.now))
+        self._know(Course(plan=parse(self.sea.text), terms=self.terms))
         while self.view.plan.status is not PlanStatus.DONE:
             self.moves += 1
             self.sea.calm = self.sea.calm or self.moves > MOST // 3
@@ -276,7 +276,7 @@ class Voyage:
         self.answers += plan.status is PlanStatus.FAILED
         ours = answered(plan, "try") if plan.status is PlanStatus.FAILED else resumed(plan)
         plan = self.sea.save(plan, ours)
-        self._know(Course(plan=plan, terms=self.terms, begun=self.view.begun))
+        self._know(Course(plan=plan, terms=self.terms, spending=self.view.spending))
 
 
 def laws(sea: Sea) -> None:

@@ -23,7 +23,7 @@ from .keys import Scope
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from .upstream import Upstream
+    from koboshi.daemon.control.visitor import Asked
 
 PATH = "/api/agents/{name}/bundles/{file}"
 SUMMARY = "a bundle of that agent, as a file; needs a key that may steer"
@@ -32,7 +32,7 @@ SUMMARY = "a bundle of that agent, as a file; needs a key that may steer"
 class Downloads:
     """Gives files away."""
 
-    def __init__(self, daemon: Upstream) -> None:
+    def __init__(self, daemon: Asked) -> None:
         self._daemon = daemon
 
     def route(self) -> Route:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import hashlib
 import json
 import re
 import threading
@@ -66,8 +67,10 @@ class Model:
         self._guard = threading.Lock()
         self._queue: list[Turn] = []
         self._log: list[Request] = []
+        self._given: dict[str, tuple[int, Turn]] = {}  #: by request: its number and its turn
+        self._delivered: set[int] = set()
         self._released = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), answering(self._take))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), answering(self._take, self._had))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
 
@@ -160,7 +163,28 @@ class Model:
                 return asked, Turn(trouble=Drop(reset=True)), self._released
             if protocol.side(asked) is not None:
                 return asked, Turn(), self._released
-            return asked, self._next(told, main=main, number=asked.number), self._released
+            return asked, self._turn(asked, told, main=main), self._released
+
+    def _turn(self, asked: Asked, told: str, *, main: bool) -> Turn:
+        """The next turn; the same request sent again has the one that it had, unless that failed.
+
+        A CLI that lost its patience with a good answer asks again, also without a stream. It would
+        take the turn of whoever comes next, who may be another run.
+        """
+        key = again(asked.body)
+        number, known = self._given.get(key, (0, None))
+        if main and known is not None and (number not in self._delivered or named(asked.body)):
+            self._given[key] = (asked.number, known)
+            return known
+        turn = self._next(told, main=main, number=asked.number)
+        if main and turn.trouble is None:
+            self._given[key] = (asked.number, turn)
+        return turn
+
+    def _had(self, asked: Asked) -> None:
+        """That answer went out whole."""
+        with self._guard:
+            self._delivered.add(asked.number)
 
     def _next(self, told: str, *, main: bool, number: int) -> Turn:
         for index, turn in enumerate(self._queue):
@@ -177,6 +201,18 @@ class Model:
         return say(f"Scripted reply {number}." if main else "Scripted title")
 
 
+def again(body: Mapping[str, Any]) -> str:
+    """What is the same when a request is sent again, streamed or not."""
+    how = ("stream", "stream_options")
+    kept = {name: value for name, value in body.items() if name not in how}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+
+
+def named(body: Mapping[str, Any]) -> bool:
+    """Whether a request says whose it is; without that another run may say the same words."""
+    return bool(body.get("metadata") or body.get("prompt_cache_key"))
+
+
 def quoting(turn: Turn, found: re.Match[str]) -> Turn:
     """The turn with what it quotes of the request filled in, a group of its match each."""
     blocks = tuple(
@@ -187,9 +223,10 @@ def quoting(turn: Turn, found: re.Match[str]) -> Turn:
 
 
 Take = Callable[[ModelProtocol, str, Mapping[str, Any]], tuple[Asked, Turn, threading.Event]]
+Had = Callable[[Asked], None]
 
 
-def answering(take: Take) -> type[BaseHTTPRequestHandler]:
+def answering(take: Take, had: Had) -> type[BaseHTTPRequestHandler]:
     """The class that answers HTTP requests with the turns that `take` gives out."""
 
     class Answering(BaseHTTPRequestHandler):
@@ -220,6 +257,7 @@ def answering(take: Take) -> type[BaseHTTPRequestHandler]:
             asked, turn, released = take(protocol, path, body)
             try:
                 reply(protocol, asked, Wire(self, turn, released))
+                had(asked)
             except (Cut, OSError):  # OSError: the client went away
                 self.close_connection = True
 

@@ -45,8 +45,8 @@ _OPTION = "--settings"
 
 def equip(argv: tuple[str, ...], kit: Kit) -> Equipment:
     """The run with hooks and a status line that reach us, or as it is with a note."""
-    at, given = _given(argv)
-    theirs = _read(given, kit)
+    at, given = given_settings(argv)
+    theirs = read_settings(given, kit.cwd, kit.texts)
     if theirs is None:
         return Equipment(argv=argv, note=f"not equipped: {_OPTION} {given!r} cannot be read")
     path = posixpath.join(kit.folder, "claude-settings.json")
@@ -73,7 +73,7 @@ def config_folder(env: Mapping[str, str]) -> str:
     return env.get("CLAUDE_CONFIG_DIR") or (posixpath.join(home, ".claude") if home else "")
 
 
-def _given(argv: tuple[str, ...]) -> tuple[slice | None, str]:
+def given_settings(argv: tuple[str, ...]) -> tuple[slice | None, str]:
     """Where the user's own option stands, and its value; the last one counts."""
     for index in range(len(argv) - 1, -1, -1):
         if argv[index] == _OPTION and index + 1 < len(argv):
@@ -83,11 +83,12 @@ def _given(argv: tuple[str, ...]) -> tuple[slice | None, str]:
     return None, ""
 
 
-def _read(given: str, kit: Kit) -> dict[str, Any] | None:
+def read_settings(given: str, cwd: str, texts: Mapping[str, str]) -> dict[str, Any] | None:
     """The settings that the user gave, as JSON or as a file; None when they cannot be read."""
     if not given:
         return {}
-    text = given if given.lstrip().startswith("{") else _text(posixpath.join(kit.cwd, given), kit)
+    inline = given.lstrip().startswith("{")
+    text = given if inline else texts.get(posixpath.join(cwd, given), "")
     return object_in(text.encode(errors="replace")) or None
 
 

@@ -46,11 +46,19 @@ _NAME = 4096
     "--attempts", type=click.IntRange(1, 99), default=3, show_default=True, help="A step."
 )
 @click.option("--budget", type=click.FloatRange(min=0), default=0.0, help="US dollars, in all.")
+@click.option("--token-budget", type=click.IntRange(min=0), default=0, help="Tokens, in all.")
 @click.option("--time-budget", metavar="TIME", help="How long in all.")
 @click.option("--worktree", is_flag=True, help="In a git worktree and branch of its own.")
 @click.option("--no-commit", is_flag=True, help="Leave verified work uncommitted.")
 @click.option("--push", is_flag=True, help="git push when every step is done.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write what came of it there.")
+@click.option(
+    "--notify",
+    type=click.Choice(["steps", "end", "none"]),
+    default="steps",
+    show_default=True,
+    help="What your channels are told of: each step and the end, the end, nothing.",
+)
 @click.option("--stop-file", type=click.Path(path_type=Path), help="Else /tmp/koboshi-stop.")
 def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) -> None:  # noqa: ANN401
     """Have a plan made for GOAL, or take the plan FILE, and work through it, step by step.
@@ -75,10 +83,12 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
         commit=not given["no_commit"],
         seconds=seconds_of("--time-budget", given["time_budget"]) or 0.0,
         cost=given["budget"],
+        tokens=given["token_budget"],
         options=given["options"],
         max_steps=given["max_steps"],
         review=given["review"],
         push=given["push"],
+        notify=given["notify"],
         report=str(given["report"].expanduser().absolute()) if given["report"] else "",
         stop_file=str(stop_file.expanduser().absolute()) if stop_file else "",
     )

@@ -30,13 +30,16 @@ def table(house: House) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]
 async def notice(house: House, args: dict[str, Any]) -> dict[str, Any]:
     """Bring that to people."""
     asked = msgspec.convert(args, type=NoticeArgs)
+    if asked.over:
+        _desk(house).settle(asked.agent)
+        return {"said": "", **_desk(house).waiting()}
     if not asked.text.strip():
         raise InputError("expected a message, and it is empty")
     if asked.severity not in Severity.__members__:
         raise InputError(f"expected P0, P1 or P2, not {asked.severity!r}")
     said = await _desk(house).take(
         Notice(
-            key=f"person{time.time_ns()}",
+            key=asked.key or f"person{time.time_ns()}",
             agent=asked.agent,
             text=asked.text,
             severity=Severity[asked.severity],

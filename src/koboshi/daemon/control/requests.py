@@ -75,6 +75,8 @@ class NoticeArgs(msgspec.Struct, forbid_unknown_fields=True):
     severity: str = "P1"
     asks: bool = False
     agent: str = ""
+    key: str = ""  # of the occasion: the same one is told once
+    over: bool = False  # nothing is told; what people were asked about it is over
 
 
 class FollowArgs(msgspec.Struct, forbid_unknown_fields=True):

@@ -174,6 +174,8 @@ class Deeds:
 
     async def _halt(self, plan: Plan, move: Halt) -> tuple[Fact, ...]:
         await self.outside.end(plan.current.task_id)
+        # What it had used by then counts.
+        seen = (await self.outside.sight(plan),) if plan.current.task_id else ()
         ours = plan
         if plan.status is PlanStatus.RUNNING:
             ours = set_status(ours, PlanStatus.WAITING)
@@ -184,7 +186,7 @@ class Deeds:
                 ours = set_state(ours, step.number, StepState.PENDING)
                 ours = set_result(ours, step.number, replace(old, attempts=tried))
         ours = set_actions(ours, last=f"stopped: {move.why}", following=move.again)
-        return (PlanRead(plan=self.outside.save(plan, ours)),)
+        return (*seen, PlanRead(plan=self.outside.save(plan, ours)))
 
     def _finish(self, plan: Plan) -> tuple[Fact, ...]:
         ours = set_status(plan, PlanStatus.DONE)

@@ -16,11 +16,13 @@ from koboshi.hosts.headless import HeadlessHost
 from koboshi.performers.loop.checking import check
 from koboshi.performers.loop.committing import commit, push
 from koboshi.performers.loop.firing import Charge, fire
+from koboshi.performers.loop.permitting import options_for
 from koboshi.performers.loop.verifying import Judgement, Site, baseline, verify
 from koboshi.plans import Plan, Step
 from koboshi.plans.course import TaskSeen
 from koboshi.plans.instructions import report_of, step_told
 from koboshi.plans.planning import json_in, schema
+from koboshi.plans.spending import ledger
 from koboshi.store.firings import Firings, Report
 from koboshi.store.planfile import PlanFile
 from koboshi.store.progress import Baseline, Progress, Start
@@ -33,13 +35,6 @@ from koboshi.store.snapshots import prune
 UNBORN = 10.0
 #: Characters of what an agent or a command said that go into the file.
 LONGEST = 2000
-#: What lets each CLI change files of its project without asking; whoever wants less says so.
-MAY_EDIT = {
-    "claude": ("--permission-mode", "acceptEdits"),
-    "codex": ("-s", "workspace-write"),
-    "gemini": ("--approval-mode", "auto_edit"),
-    "opencode": (),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +143,10 @@ class Ground:
             state=report.state,
             error=report.error,
             why=report.why,
-            cost=report.cost or 0.0,
+            cost=report.cost,
+            tokens=report.tokens,
+            ended=report.ended,
+            resets=report.resets,
             told=step_told(firing.instruction),
         )
 
@@ -165,7 +163,7 @@ class Ground:
 
     async def fire(self, errand: Errand) -> int | None:
         """Start an agent; its pid."""
-        options = self._options(errand)
+        options = await self._options(errand)
         charge = Charge(
             instruction=errand.told,
             agent=errand.agent,
@@ -180,15 +178,24 @@ class Ground:
         places = await self._host.find(errand.task)
         return places[0].pid if places else None
 
-    def _options(self, errand: Errand) -> tuple[str, ...]:
+    async def _options(self, errand: Errand) -> tuple[str, ...]:
+        most = self._purse(errand)
         if not errand.plans:
-            return self.start.options or MAY_EDIT.get(errand.agent, ())
+            given = self.start.options or await options_for(errand.agent, self.start.cwd)
+            return given if set(most[:1]) & set(given) else (*given, *most)
         shape = schema(self.start.max_steps)
         if errand.agent == "claude":
-            return ("--permission-mode", "default", "--json-schema", shape)
+            return ("--permission-mode", "default", "--json-schema", shape, *most)
         if errand.agent == "codex":
             return ("-s", "read-only", "--output-schema", str(self.progress.write_schema(shape)))
         return ()
+
+    def _purse(self, errand: Errand) -> tuple[str, ...]:
+        """What keeps a run itself from spending more than is left, where its CLI can be told."""
+        if errand.agent != "claude" or not self.start.cost:
+            return ()
+        left = self.start.cost - ledger(self.progress.notes()).cost
+        return ("--max-budget-usd", f"{max(0.01, left):.2f}")
 
     async def end(self, task: str) -> None:
         """End a run and everything it started."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from koboshi.adapters.headless import SILENT
 from koboshi.core.engine import Decision, World, happen, step
 from koboshi.core.events import Ending, Moment, Outcome, Ticked
 from koboshi.core.rules import Rule
@@ -35,6 +36,7 @@ from koboshi.plans import (
 )
 from koboshi.plans.course import Act, Advice, Course, Fact, Halt, Move, PlanRead, StopSeen, Terms
 from koboshi.plans.crafts import PLAN, MoveFinished
+from koboshi.plans.spending import BEGUN, RESTED, SPENT, Spending, goal_mark, ledger
 from koboshi.rules.plans import PLANS
 from koboshi.store.paths import plans_dir
 from koboshi.store.planfile import PlanFile, PlanWatch
@@ -43,6 +45,7 @@ from koboshi.store.progress import Progress, Start
 
 from .deeds import Deeds
 from .ground import Ground
+from .heralds import Chronicle, Herald, Messenger
 
 #: Whoever makes this file stops every plan of the machine.
 STOP_FILE = Path("/tmp/koboshi-stop")  # noqa: S108 - a word to us, its content is not read
@@ -55,12 +58,16 @@ Tell = Callable[[Course, Rule | None, Advice | None], None]
 class Keeper:
     """Works through one plan until there is nothing left that it can do by itself."""
 
-    def __init__(self, state: Path, start: Start, *, tell: Tell) -> None:
+    def __init__(
+        self, state: Path, start: Start, *, tell: Tell, herald: Herald | None = None
+    ) -> None:
         self.file = PlanFile(Path(start.path), plans_dir(state))
         stop_file = Path(start.stop_file) if start.stop_file else STOP_FILE
         self.progress = Progress(state, self.file.path)
         self._stops = (stop_file, stop_file.with_name(f"{stop_file.name}-{self.file.path.stem}"))
         self._tell = tell
+        herald = herald or Messenger(state, self.progress, self.file.path.name)
+        self._chronicle = Chronicle(self.progress, start, herald)
         self.damage = ""  #: why the file cannot be worked with at the moment
         self._watch = PlanWatch(self.file)
         self._ground = Ground(
@@ -69,12 +76,7 @@ class Keeper:
         self._deeds = Deeds(outside=self._ground, start=start, name=self.file.path.name)
         self._journal = PlanJournal(self.progress)
         self._due: Decision | None = None
-        course = Course(
-            plan=self.file.sound(),
-            terms=terms_of(start),
-            begun=time.monotonic(),
-            name=self.file.path.name,
-        )
+        course = Course(plan=self.file.sound(), terms=terms_of(start), name=self.file.path.name)
         self.world = World(view=cast("Any", course), rules=PLANS, craft=PLAN)
 
     def halted(self) -> str:
@@ -97,19 +99,41 @@ class Keeper:
     async def walk(self) -> Plan:
         """The same, for whoever holds the plan's lock."""
         self.file.sweep()
-        self.world = evolve(self.world, seq=self._journal.last())
+        await self._chronicle.begin(self.view.plan)
+        self._begin()
+        try:
+            plan = await self._walk()
+            self._note(k=RESTED, status=plan.status.value)
+            return plan
+        finally:
+            await self._chronicle.herald.close()
+
+    def _begin(self) -> None:
+        """From now on the plan's time counts; after a death it never ceased to."""
+        self._note(k=BEGUN, goal=goal_mark(self.view.plan))
+        course: Any = replace(self.view, spending=ledger(self.progress.notes()))
+        self.world = evolve(self.world, view=course, seq=self._journal.last())
         self._journal.open(self.world, self._now())
+
+    async def _walk(self) -> Plan:
         while True:
             await self._look()
             due, self._due = self._due, None
             self._tell(self.view, *(self._spoken(due) if due else (None, None)))
             if due is not None:
                 await self._act(due)
+                await self._spread()
             elif self.view.plan.status is not PlanStatus.RUNNING and not self.damage:
+                await self._spread()  # whoever ended it may have died before
                 self.progress.stop_file.unlink(missing_ok=True)  # it was heard
                 return self.view.plan
             else:
                 await asyncio.sleep(EVERY)
+
+    async def _spread(self) -> None:
+        """Tell people what is new; the file says it already."""
+        for each in await self._chronicle.tell(self.view.plan, stopped=bool(self.view.stopped)):
+            self._note(k="told", message=each.text, key=each.key)
 
     # -- what is seen --------------------------------------------------------------------------
 
@@ -148,7 +172,8 @@ class Keeper:
         if after is self.world:
             return
         self._journal.write(event, decisions)
-        self.world = after
+        before, self.world = self.view.spending, after
+        self._spent(before)
         for each in decisions:
             if each.verdict.admitted:
                 self._due = each  # one pair of hands: there is never another
@@ -188,6 +213,15 @@ class Keeper:
         rule = next(each for each in PLANS if each.code == finding.code)
         return rule, Advice(message=finding.message, move=act.move, evidence=finding.evidence)
 
+    def _spent(self, before: Spending) -> None:
+        """Write down what runs have cost that ended since."""
+        spent = self.view.spending
+        for task in spent.costs.keys() - before.costs.keys():
+            cost, tokens, limited = spent.costs[task], spent.tokens[task], spent.limited
+            self._note(
+                k=SPENT, task=task, cost=cost, tokens=tokens, limited=limited > before.limited
+            )
+
     def _note(self, **record: object) -> None:
         self.progress.note({**record, "utc": time.time()})
 
@@ -205,6 +239,8 @@ def terms_of(start: Start) -> Terms:
         commit=start.commit,
         seconds=start.seconds,
         cost=start.cost,
+        tokens=start.tokens,
+        silent=SILENT,
     )
 
 

@@ -9,15 +9,19 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
+from koboshi.adapters.doings import doings
 from koboshi.adapters.headless import DENIED, NO_RESULT, Result, result
+from koboshi.adapters.resets import reset_of
 from koboshi.config.durations import shown
 from koboshi.errors import GitError
 from koboshi.hosts.headless import STILLBORN, Finished, HeadlessHost, Running
 from koboshi.store.firings import Firing, Firings, Report, Touched
 from koboshi.store.snapshots import Skipped, between, prune, take
+
+from .permitting import Judged, breaches, notes
 
 #: The name of the snapshot from after, among those of the task.
 AFTER = "after"
@@ -48,7 +52,10 @@ async def check(state: Path, task: str) -> Report:
     printed = await host.output(places[0].id)
     errors = await host.output(places[0].id, "stderr")
     diff = await asyncio.to_thread(_diff, firing)
-    report = judged(firing, seen, printed, errors, diff)
+    report = judged(firing, seen, printed, errors, diff, notes(state, task))
+    wrong = await breaches(doings(printed, firing.agent), firing.agent, firing.cwd)
+    if wrong:
+        report = broke(report, wrong)
     firings.settle(report)
     return report
 
@@ -63,12 +70,22 @@ async def settled(state: Path, task: str) -> Report:
 
 
 def judged(
-    firing: Firing, seen: Finished, printed: str, errors: str, diff: tuple[Touched, ...] | None
+    firing: Firing,
+    seen: Finished,
+    printed: str,
+    errors: str,
+    diff: tuple[Touched, ...] | None,
+    judgements: tuple[Judged, ...] = (),
 ) -> Report:
     """What came of a run that ended: its own words count, its exit code only against it."""
     said = result(printed, firing.agent, errors=errors)
+    said = replace(said, permission_denials=_explained(said.permission_denials, judgements))
     exit_code = -seen.signal if seen.signal is not None else seen.code
     error, why = _why(firing, seen, said, errors)
+    ended = firing.created + (seen.seconds or 0.0)
+    limit = reset_of(printed, firing.agent, said.summary, ended) if said.error else None
+    if limit is not None and error == said.error:
+        error, why = "usage_limit", said.summary
     return Report(
         task=firing.task,
         state="failed" if error else "finished",
@@ -81,9 +98,34 @@ def judged(
         session=said.session,
         cost=said.cost,
         tokens=said.tokens.input + said.tokens.output if said.tokens else None,
+        ended=ended,
+        resets=limit.at if limit else None,
         denied=said.permission_denials,
         diff=diff,
     )
+
+
+def _explained(denied: tuple[str, ...], judgements: tuple[Judged, ...]) -> tuple[str, ...]:
+    """The denied calls with what the policy had said to them; a name alone where it said nothing.
+
+    A CLI names the tool, not the call: those of that tool that were not allowed are told in turn.
+    """
+    left = [each for each in judgements if each.stance != "allow"]
+    told = []
+    for name in reversed(denied):  # the last ones are told of last, and none is left out
+        found = next((each for each in reversed(left) if each.tool == name), None)
+        if found is not None:
+            left.remove(found)
+        told.append(found.told if found else name)
+    return tuple(dict.fromkeys(reversed(told)))
+
+
+def broke(report: Report, wrong: tuple[str, ...]) -> Report:
+    """The report of a run that did what the owner's policy denies: no success, whatever it says."""
+    why = f"it did what the policy denies: {'; '.join(wrong)}"
+    if report.state == "failed":
+        return replace(report, breaches=wrong, why=f"{report.why}; {why}")
+    return replace(report, state="failed", error="policy", why=why, breaches=wrong)
 
 
 def _why(firing: Firing, seen: Finished, said: Result, errors: str) -> tuple[str, str]:
@@ -93,7 +135,7 @@ def _why(firing: Firing, seen: Finished, said: Result, errors: str) -> tuple[str
     if seen.error:
         return "lost", seen.error
     if said.error == DENIED:
-        return DENIED, f"it was not allowed: {', '.join(said.permission_denials)}"
+        return DENIED, f"it was not allowed: {'; '.join(said.permission_denials)}"
     last = errors.strip().splitlines()[-1:] or [""]
     if said.error == NO_RESULT:
         return NO_RESULT, f"it {_ending(seen)} without a result{': ' if last[0] else ''}{last[0]}"

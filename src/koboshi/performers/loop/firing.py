@@ -14,12 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from koboshi.adapters.headless import JUDGES
+from koboshi.adapters.permits import Desk, permitted
 from koboshi.adapters.registry import adapter
 from koboshi.errors import InputError
 from koboshi.hosts.base import Launch
 from koboshi.hosts.headless import HeadlessHost
+from koboshi.performers.equipping import Texts
 from koboshi.store.firings import Firing, Firings, new_task
+from koboshi.store.shelves import write_whole
 from koboshi.store.snapshots import Skipped, take
+
+from .permitting import command
 
 #: Seconds that the snapshot from before may take; a larger project is fired at without one.
 SNAPSHOT = 15.0
@@ -61,6 +66,7 @@ async def fire(state: Path, charge: Charge) -> Firing:
         why_none=why_none,
     )
     Firings(state).keep(firing)
+    program = _judged(state, firing, program)
     known = adapter(charge.agent)
     launch = Launch(
         agent=task,
@@ -93,6 +99,17 @@ def _check(charge: Charge) -> tuple[str, ...]:
         at_hand = f"'--agent' takes one that is: {', '.join(others)}" if others else "none is"
         raise InputError(f"{program[0]!r} was not found: is it installed?", hint=at_hand)
     return (found, *program[1:])
+
+
+def _judged(state: Path, firing: Firing, program: tuple[str, ...]) -> tuple[str, ...]:
+    """The program's words with what has its calls judged by the owner's policy, where it can."""
+    folder = Firings(state).folder(firing.task)
+    line = command(state.absolute(), firing.task)
+    desk = Desk(command=line, folder=str(folder), cwd=firing.cwd, texts=Texts())
+    made = permitted(firing.agent, program, desk)
+    for name, text in made.files.items():
+        write_whole(Path(name), text.encode("utf-8", "replace"))
+    return made.argv
 
 
 def _before(cwd: Path, task: str) -> tuple[str, str]:
