@@ -1,9 +1,37 @@
 """`koboshi rules`: the list, and the page of one."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
 from koboshi.rules.catalogue import ALL
 from tests.cli.journals import run
+from tests.plugins.packages import Packages, packages
 
-KEYS = ["code", "name", "severity", "summary", "why", "example", "safety"]
+__all__ = ["packages"]
+
+OWN = """
+[[rule]]
+code = "OWN001"
+name = "of-mine"
+when = 'age > 1'
+"""
+
+
+@pytest.fixture(autouse=True)
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The owner's folder, and another one to be in."""
+    folder, here = tmp_path / "config", tmp_path / "here"
+    folder.mkdir()
+    here.mkdir()
+    monkeypatch.setenv("KOBOSHI_CONFIG", str(folder))
+    monkeypatch.chdir(here)
+    return folder
+
+
+KEYS = ["code", "name", "severity", "source", "summary", "why", "example", "safety"]
 
 
 def test_the_list_names_every_rule_by_code() -> None:
@@ -33,3 +61,56 @@ def test_a_page_has_its_sections() -> None:
         "Safety",
     ]
     assert page == run("rules", "run-ended-badly").out
+
+
+def test_rules_of_files_and_plug_ins_are_listed_with_their_source(
+    config: Path, tmp_path: Path, packages: Packages
+) -> None:
+    """Your own file, the one in this folder, a package."""
+    (config / "koboshi.toml").write_text(OWN)
+    (tmp_path / "here" / "koboshi.toml").write_text(OWN.replace("OWN001", "PRJ001"))
+    packages.night()
+    sources = {r["code"]: r["source"] for r in run("rules", "--json").json}
+
+    assert sources["RUN001"] == "built in"
+    assert sources["NGT001"] == "plug-in night"
+    assert sources["OWN001"] == f"{config / 'koboshi.toml'}:3"
+    assert sources["PRJ001"] == f"{tmp_path / 'here' / 'koboshi.toml'}:3"
+    heads = run("rules").lines_of()
+    assert "NGT001 P1 night-fell (plug-in night)" in heads
+    assert f"OWN001 P1 of-mine ({sources['OWN001']})" in heads
+
+
+def test_a_rule_of_a_file_or_a_plug_in_has_its_page(config: Path, packages: Packages) -> None:
+    """What it is from stands below its name."""
+    (config / "koboshi.toml").write_text(OWN)
+    packages.night()
+
+    page = run("rules", "ngt001").out.splitlines()
+    assert page[:2] == ["NGT001 night-fell (P1)", "from plug-in night"]
+    assert "It is night." in page, page
+    page = run("rules", "of-mine").out.splitlines()
+    assert page[1] == f"from {config / 'koboshi.toml'}:3"
+    assert "Safety" in page
+
+
+def test_what_cannot_be_used_is_said_and_the_rest_is_listed(
+    config: Path, packages: Packages
+) -> None:
+    """A mistake in a file, a plug-in that does not load."""
+    (config / "koboshi.toml").write_text(OWN.replace("age", "agee"))
+    packages.broken()
+    ran = run("rules")
+
+    assert ran.code == 0
+    assert "koboshi.toml:5: rule.0.when: expected" in ran.err
+    assert "plug-in 'moon' is skipped: ModuleNotFoundError: No module named 'no_moon'" in ran.err
+    assert len([line for line in ran.lines_of() if not line.startswith(" ")]) == len(ALL)
+
+
+def test_no_such_rule_is_an_error() -> None:
+    """Of one line and a hint."""
+    ran = run("rules", "XXX999")
+
+    assert ran.code == 2
+    assert "expected a rule code such as 'RUN001', not 'XXX999'" in ran.err

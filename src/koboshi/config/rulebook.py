@@ -8,8 +8,8 @@ Rule 3: a project's file may add rules that tell, and none that types, runs or r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
@@ -132,6 +132,7 @@ class Rulebook:
 
     rules: tuple[Rule, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
+    places: Mapping[str, int | None] = field(default_factory=dict)  #: code → its line
 
 
 def rulebook(
@@ -143,13 +144,16 @@ def rulebook(
         at = lines.of((TABLE,))
         return Rulebook(mistakes=(Mistake(file=file, line=at, key=TABLE, expected=said),))
     made, mistakes, codes = list[Rule](), list[Mistake](), set(taken)
+    places = dict[str, int | None]()
     for number, table in enumerate(tables):
         reader = _Reader(file, lines, number, foreign=foreign)
         rule = reader.rule(table, codes)
         mistakes += reader.mistakes
         if rule is not None and isinstance(table, dict) and table.get("enabled", True):
             made.append(rule)
-    return Rulebook(rules=() if mistakes else tuple(made), mistakes=tuple(mistakes))
+            places[rule.code] = lines.of((TABLE, str(number), "code"))
+    rules = () if mistakes else tuple(made)
+    return Rulebook(rules=rules, mistakes=tuple(mistakes), places=places)
 
 
 class _Reader:

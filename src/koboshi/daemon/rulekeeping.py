@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.config.load import Sheet, read
 from koboshi.config.resolve import FILE, merged
-from koboshi.plugins.manager import installed
-from koboshi.rules import BUILTIN
+from koboshi.plugins.manager import in_force
 
 if TYPE_CHECKING:
     from koboshi.core.rules import Rule
@@ -56,7 +55,7 @@ class RuleKeeper:
         ours, notes = merged(*self._good)
         for note in notes:
             log.warning("not used", extra={"action": "configure", "reason": note})
-        rules = (*BUILTIN, *installed().rules, *ours)
+        rules = in_force(ours)
         before, self.rules = self.rules, rules
         return rules != before
 
