@@ -149,11 +149,14 @@ when = "instead"
 shell = "docker compose restart db"
 ```
 
-Bundles are in `agents/NAME/bundles` of the state folder, prompts in `agents/NAME/prompts`. A
-program gets one JSON object on its standard input: `reason`, `eventId`, `severity`, `details` (the
-action, the rule, its evidence, the outcome) and `context` (agent, run, status, last lines, paths).
-Its exit code and the end of what it prints are in the journal. One that runs longer than its
-`timeout` is killed with all it started, and has failed.
+Bundles are in `agents/NAME/bundles` of the state folder, prompts in `agents/NAME/prompts`. An
+upload that did not work is kept in `uploads` there and tried again after 5 s, 10 s … 15 minutes,
+three days long, also by a daemon that was started meanwhile; the journal has what came of it.
+
+A program gets one JSON object on its standard input: `reason`, `eventId`, `severity`, `details`
+(the action, the rule, its evidence, the outcome) and `context` (agent, run, status, last lines,
+paths). Its exit code and the end of what it prints are in the journal. One that runs longer than
+its `timeout` is killed with all it started, and has failed.
 
 - `before`: the action waits for the program and is then done, whatever came of it: a broken program
   leaves no agent lying.

@@ -49,9 +49,10 @@ BUNDLE = Bundle(about="1.crash", text="exit code 1")
 
 @dataclass
 class FakeReach:
-    """The owner's file."""
+    """The owner's file, and who brings bundles out."""
 
     owned: Owned
+    courier: Any = None
 
 
 class Scene:
@@ -77,6 +78,7 @@ class Scene:
             state=tmp_path / "state",
             reach=reach,
         )
+        self.reach = reach
         self.aftermath = Aftermath(post, reach, self.supervisor)
         self.aftermath.attend()
 
@@ -124,6 +126,22 @@ def test_a_bundle_holds_what_tells_of_it(make: Make) -> None:
     assert "## branch\nmain" in found["git.txt"]
     assert json.loads(found["config.json"])["agent"]["idle_after"] == 20.0
     assert scene.supervisor.world.view.context.agent in found["incident.json"]
+
+
+def test_a_bundle_goes_to_storage_where_one_is_named(make: Make) -> None:
+    """What came of the first try is in the outcome."""
+    given: list[tuple[str, ...]] = []
+
+    class Courier:
+        async def bring(self, path: Path, agent: str, key: str) -> str:
+            given.append((path.suffix, agent, key))
+            return "uploaded"
+
+    scene = make({"incidents": {"upload": "s3://nights/api"}})
+    scene.reach.courier = Courier()
+
+    assert scene.perform(BUNDLE).why.endswith(".tar.gz; uploaded")
+    assert given == [(".gz", "sim", "1.crash.bundle")]
 
 
 def test_no_secret_reaches_a_bundle_or_a_prompt(make: Make) -> None:

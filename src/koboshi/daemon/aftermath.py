@@ -19,7 +19,6 @@ from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Mode, Not
 from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
 from koboshi.incidents.commands import Ran, argv_of, ran
 from koboshi.incidents.prompts import TYPED
-from koboshi.incidents.uploads import upload
 from koboshi.performers.programs import argv
 from koboshi.store.paths import journal_dir
 from koboshi.store.redaction import redact, secret_values
@@ -80,15 +79,14 @@ class Aftermath:
         return Outcome(ending=Ending.DONE, why=said)
 
     async def bundle(self, text: str, key: str) -> str:
-        """Collect everything into one file; its path, and what came of its upload."""
+        """Collect everything into one file; its path, and what came of uploading it."""
         wanted = self._reach.owned.file.incidents
         collector = Collector(self._post, self._supervisor, self.mask)
         async with asyncio.timeout(PATIENCE):
             path = await collector.collect(text, key, wanted)
-            if not wanted.upload:
-                return str(path)
-            why = await asyncio.to_thread(upload, path, wanted.upload)
-        return f"{path}; not uploaded: {self.mask(why)}" if why else f"{path}; uploaded"
+        if not wanted.upload:
+            return str(path)
+        return f"{path}; {await self._reach.courier.bring(path, self._post.agent, key)}"
 
     # -- prompts -------------------------------------------------------------------------------
 
