@@ -141,14 +141,37 @@ upload = "s3://my-nights/koboshi"       # keys from the environment of the daemo
 run = ["~/bin/page-me", "--loud"]
 timeout = "10s"
 
+[actions.restart]                       # a program in the place of that action
+run = ["~/bin/raise"]
+when = "instead"
+
 [commands.tidy]                         # a program that a rule can run
 shell = "docker compose restart db"
 ```
 
-Bundles are in `agents/NAME/bundles` of the state folder, prompts in `agents/NAME/prompts`. A
-program gets one JSON object on its standard input: `reason`, `eventId`, `severity`, `details` (the
-action, the rule, its evidence, the outcome) and `context` (agent, run, status, last lines, paths).
-Its exit code and the end of what it prints are in the journal.
+Bundles are in `agents/NAME/bundles` of the state folder, prompts in `agents/NAME/prompts`. An
+upload that did not work is kept in `uploads` there and tried again after 5 s, 10 s … 15 minutes,
+three days long, also by a daemon that was started meanwhile; the journal has what came of it.
+
+A program gets one JSON object on its standard input: `reason`, `eventId`, `severity`, `details`
+(the action, the rule, its evidence, the outcome) and `context` (agent, run, status, last lines,
+paths). Its exit code and the end of what it prints are in the journal. One that runs longer than
+its `timeout` is killed with all it started, and has failed.
+
+- `before`: the action waits for the program and is then done, whatever came of it: a broken program
+  leaves no agent lying.
+- `after`: the program runs when the action was done or has failed, not when it was put off; nothing
+  waits for it.
+- `instead`: nothing but the program is run. Its exit code is what came of the action: 0 is done,
+  everything else has failed, and koboshi does not do it after all. `send` gets the text as
+  `details.action.text`.
+
+`restart` is every start but an agent's first, also the one of a refresh, after the work was saved
+and the old run has ended; it is within the one restart budget whoever does it. `details.argv` says
+what koboshi would start. In a pane of your own (`koboshi watch`) the program has to start the agent
+there: it is done when the agent is seen at work in it, within 30 s. In a terminal of koboshi's own
+nobody else can start a run: there the program says by its exit code whether, and koboshi opens the
+terminal (`restart_command` says with what).
 """
 
 RULES = """\

@@ -29,7 +29,7 @@ THEIRS: dict[str, Any] = {
             "actions": ["restart", "notify", "generate_prompt"],
         },
         "silenceTimeout": {"thresholdSeconds": 45, "actions": ["notify", "escalate"]},
-        "repeatedError": {"threshold": 3, "actions": ["generate_prompt", "escalate"]},
+        "repeatedError": {"threshold": 4, "actions": ["generate_prompt", "escalate"]},
         "mine": {"patterns": ["x"], "enabled": False, "actions": ["dance"]},
     },
     "hooks": {"restart": "r.sh", "notify": "n.sh", "debug_collect": "d.sh", "other": "o.sh"},
@@ -51,6 +51,7 @@ def test_values_are_set(text: str) -> None:
 
     assert {k: v for k, v in found.items() if not isinstance(v, dict | list)} == {
         "silence_after": 45,
+        "same_error_max": 4,
         "intensity": 3,
         "refresh_gap": 90,
         "backoff_base": 90,
@@ -78,12 +79,72 @@ def test_hooks_and_channels_are_there(text: str) -> None:
     found = tomllib.loads(text)
 
     assert found["actions"] == {
-        "start": {"run": ["r.sh"], "when": "after"},
+        "restart": {"run": ["r.sh"], "when": "after"},
         "notify": {"run": ["n.sh"], "when": "instead"},
         "bundle": {"run": ["d.sh"], "when": "instead"},
     }
     assert found["notify"]["channels"]["webhook"] == {"url": "${HOOK_URL}"}
     assert found["notify"]["channels"]["voicevox"]["url"].startswith("voicevox://127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "said"),
+    [
+        ({"rules": {"repeatedError": {"threshold": 4}}}, "same_error_max = 4"),
+        ({"rules": {"repeatedError": {"threshold": "4"}}}, 'threshold = "4": expected a number'),
+        ({"rules": {"repeatedError": {"enabled": False}}}, "same_error_max = 0"),
+        ({"rules": {"repeatedError": {"severity": "P0"}}}, 'severity = "P0": TXT002 is P1'),
+        ({"rules": {"repeatedError": {"actions": ["notify"]}}}, "TXT002 does escalate, too"),
+        ({"rules": {"processExit": {"enabled": False}}}, "is started again all the"),
+        ({"rules": {"silenceTimeout": {"enabled": False}}}, "silence_after = 0"),
+        ({"rules": {"x": {"patterns": ["a"], "threshold": 3}}}, '\\"1m\\") >= 3'),
+        ({"rules": {"x": {"patterns": ["a"], "severity": "high"}}}, '"high": expected P0, P1'),
+        ({"rules": {"x": {"patterns": ["("]}}}, "is taken letter by letter"),
+        ({"rules": {"x": {"patterns": "a"}}}, 'rules.x.patterns = "a": expected a list'),
+        ({"rules": {"x": 3}}, "rules.x.is = 3: not known"),
+        ({"rules": "none"}, 'rules = "none": expected a table'),
+        ({"maxRestarts": "3"}, 'maxRestarts = "3": expected a number'),
+        ({"cooldownSeconds": -1}, "cooldownSeconds = -1: expected a number"),
+        ({"silenceThreshold": None}, "silenceThreshold = null: expected a number"),
+        ({"enabled": "yes"}, 'enabled = "yes": expected true or false'),
+        ({"hooks": {"notify": "n.sh --loud 'a b'"}}, 'run = ["n.sh", "--loud", "a b"]'),
+        ({"hooks": {"notify": "n.sh ${WHO} | tee x"}}, 'shell = "n.sh ${WHO} | tee x"'),
+        (
+            {"hooks": {"notify": {"command": "n.sh", "args": ["x"], "timeout": 5, "env": 1}}},
+            'run = ["n.sh", "x"]\nwhen = "instead"\ntimeout = 5 # seconds\n# hooks.notify.env = 1',
+        ),
+        ({"notifications": {"webhook": {"u": 1}}}, 'webhook = {"u": 1}: no address'),
+        ({"logging": {"level": "debug"}}, 'logging.level = "debug": not known'),
+    ],
+)
+def test_every_key_comes_out_as_something(theirs: dict[str, Any], said: str) -> None:
+    """A value, a rule, or words about what became of it."""
+    text = imported(json.dumps(theirs), "h.json")
+
+    assert said in text
+    tomllib.loads(text)
+
+
+def places(value: object, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where tables are."""
+    if not isinstance(value, dict):
+        return []
+    return [at, *(place for key, each in value.items() for place in places(each, (*at, key)))]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(places(THEIRS)), st.from_regex("zz[a-z]{6}", fullmatch=True), st.integers())
+def test_a_key_that_nobody_knows_is_told_wherever_it_stands(
+    place: tuple[str, ...], key: str, value: int
+) -> None:
+    """In a rule that is built in, too."""
+    theirs = json.loads(json.dumps(THEIRS))
+    table = theirs
+    for part in place:
+        table = table[part]
+    table[key] = value
+
+    assert key in imported(json.dumps(theirs), "h.json")
 
 
 @pytest.mark.parametrize("key", ["extra", "hooks", "logging.retention", "dance", "macOS"])

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from koboshi.cli.main import main
+from tests.plugins.packages import Packages, packages
+
+__all__ = ["packages"]
 
 LOG = """\
 starting
@@ -117,3 +120,64 @@ def test_no_such_file_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[
 
     assert code == 2
     assert "none.log: no such file" in capsys.readouterr().err
+
+
+def test_fatal_text_of_a_file_is_looked_for(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And the number that the same error may have."""
+    rules = tmp_path / "r.toml"
+    rules.write_text('fatal_text = ["^fine$"]\nsame_error_max = 2\n', encoding="utf-8")
+    main(["lint", "--rules", str(rules), str(log)])
+
+    assert capsys.readouterr().out.splitlines() == [
+        f"{log}:2: TXT001 it printed 'Fatal error: no'",
+        f"{log}:4: TXT002 the same error, 2 times: 'Error: cannot open /a/c (2)'",
+        f"{log}:5: TXT001 it printed 'fine'",
+    ]
+
+
+def test_rules_of_a_plug_in_look_too(
+    log: Path, packages: Packages, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At what they listen for."""
+    packages.night()
+    main(["lint", str(log)])
+
+    assert f"{log}:1: NGT001 it is night" in capsys.readouterr().out.splitlines()
+
+
+def test_a_journal_is_looked_at_event_by_event(
+    journal: Path, packages: Packages, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the line of the event; all rules look, also those of a plug-in and those of a file."""
+    packages.night()
+    (journal.parent / "r.toml").write_text(
+        "[[rule]]\ncode = 'OWN001'\nname = 'was-up'\nwhen = 'run > 0'\n"
+    )
+    first = min(journal.iterdir())
+    code = main(["lint", "--rules", str(journal.parent / "r.toml"), str(first)])
+    rows = capsys.readouterr().out.splitlines()
+    started = next(
+        number
+        for number, line in enumerate(first.read_text().splitlines(), 1)
+        if '"run-started"' in line
+    )
+
+    assert code == 1
+    assert f"{first}:{started}: NGT001 it is night" in rows
+    assert f"{first}:{started}: OWN001 was up" in rows
+    assert any(": RUN" in row for row in rows)
+
+
+def test_a_damaged_journal_is_an_error_and_no_traceback(
+    journal: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the line that cannot be read."""
+    first = min(journal.iterdir())
+    rows = first.read_text().splitlines()
+    first.write_text("\n".join((*rows[:2], rows[2][:9], *rows[3:])) + "\n")
+    code = main(["lint", str(first)])
+
+    assert code == 3
+    assert f"{first.name}, line 3" in capsys.readouterr().err

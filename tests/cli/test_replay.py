@@ -12,13 +12,16 @@ from koboshi.core.actions import Notify, Send
 from koboshi.core.events import Moment, Severity
 from koboshi.core.rules import Proposal, Rule, rule
 from koboshi.core.view import View
-from koboshi.rules import catalogue
+from koboshi.plugins import manager
 from koboshi.rules.catalogue import BUILTIN
 from koboshi.store import wire
 from koboshi.store.journal import Line, read_segment
 from koboshi.store.replays import Comparison, Kind
 from koboshi.store.replays import replay as decide_again
 from tests.cli.journals import bad_night, disk, edit, records, run, segments
+from tests.plugins.packages import Packages, packages
+
+__all__ = ["packages"]
 
 SEEDS = range(1000, 1100)
 
@@ -213,7 +216,7 @@ def test_the_command_uses_the_built_in_rules(
 ) -> None:
     """With none, every decision of the night is not made again."""
     assert state.is_dir()
-    monkeypatch.setattr(catalogue, "BUILTIN", ())
+    monkeypatch.setattr(manager, "BUILTIN", ())
     ran = run("replay", "sim", "--json")
     kinds: set[Any] = {d["kind"] for d in ran.json["differences"]}
 
@@ -269,3 +272,20 @@ def test_mistakes_in_the_rules_are_all_told(journal: Path, tmp_path: Path) -> No
     assert journal.exists()
     assert (told.code, told.out) == (2, "")
     assert [f"r.toml:{n}: rule.0." in told.err for n in (2, 3, 4)] == [True] * 3
+
+
+def test_rules_of_a_plug_in_decide_too(state: Path, packages: Packages) -> None:
+    """Beside those of a file, and without one."""
+    packages.night()
+    (state.parent / "r.toml").write_text(
+        "[[rule]]\ncode = 'OWN001'\nname = 'was-up'\nwhen = 'run > 0'\n"
+    )
+    plain = run("replay", "sim", "--json")
+    more = run("replay", "sim", "--rules", str(state.parent / "r.toml"), "--json")
+    codes = [
+        {each["now"]["finding"]["code"] for each in ran.json["differences"]}
+        for ran in (plain, more)
+    ]
+
+    assert (plain.code, more.code) == (1, 1)
+    assert codes == [{"NGT001"}, {"NGT001", "OWN001"}]

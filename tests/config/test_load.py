@@ -216,3 +216,25 @@ def test_a_default_of_the_model_is_the_default_of_the_core() -> None:
     values = {**Values().model_dump(), "on_error": tuple(Values().on_error.items())}
     assert Settings(**values) == Settings()
     assert [n for n, f in Values.model_fields.items() if not f.description] == []
+
+
+def test_fatal_text_is_checked_when_it_is_read() -> None:
+    """Every pattern that cannot be used at once, with file, line, key and a caret."""
+    text = 'mode = "keep"\nfatal_text = ["fine", "a(b", "x[z"]\n'
+    (mistake,) = parse(text, "k.toml").mistakes
+
+    assert str(mistake) == (
+        "k.toml:2: fatal_text: expected patterns that RE2 can read, "
+        "not 'a(b' (missing ): a(b); 'x[z' (missing ]: [z)\n"
+        "  a(b\n  ^\n  x[z\n   ^"
+    )
+    assert parse('fatal_text = ["segfault"]', "k.toml").model.fatal_text == ("segfault",)
+
+
+@pytest.mark.parametrize("value", ["3", "[1]", '[""]', f"{['x'] * 201}"])
+def test_fatal_text_is_a_list_of_patterns(value: str) -> None:
+    """And of not too many."""
+    found = parse(f"fatal_text = {value}", "k.toml")
+
+    assert str(found.mistakes[0]).startswith("k.toml:1: fatal_text: expected a")
+    assert found.model.fatal_text == ()

@@ -165,12 +165,12 @@ def test_what_is_no_hours_is_none(text: str) -> None:
         ),
         ('[commands.x]\nrun = "a b"\n', "commands.x.run: expected a program and its words"),
         ("[commands.x]\nrun = []\n", "commands.x.run: expected a program and its words"),
-        ('[actions.nofity]\nshell = "x"\n', "actions.nofity: expected one of answer, send"),
+        ('[actions.nofity]\nshell = "x"\n', "actions.nofity: expected one of restart, answer"),
         (
             '[actions.start]\nshell = "x"\nwhen = "instead"\n',
-            "actions.start.when: expected 'after': only notify, escalate, bundle, fix-prompt can",
+            "actions.start.when: expected 'before' or 'after': only restart, send, notify",
         ),
-        ('[actions.start]\nshell = "x"\nwhen = "never"\n', "expected 'after' or 'instead'"),
+        ('[actions.start]\nshell = "x"\nwhen = "never"\n', "'before', 'after' or 'instead'"),
         ("[incidents]\nhand_over = 1\n", "incidents.hand_over: expected true or false"),
         ("[incidents]\nkeeep = 1\n", "did you mean 'keep'?"),
     ],
@@ -181,6 +181,20 @@ def test_programs_and_incidents_are_checked(text: str, expected: str) -> None:
 
     assert expected in str(mistake)
     assert mistake.line
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("restart", "notify", "debug_collect", "generate_prompt", "escalate", "send", "command"),
+        *("bundle", "fix-prompt"),
+    ],
+)
+def test_every_action_of_a_rule_can_be_replaced(name: str) -> None:
+    """By the words that rules use, and by our own names for them."""
+    text = f'[actions.{name}]\nrun = ["x"]\nwhen = "instead"\n'
+
+    assert parse(text, "koboshi.toml").mistakes == ()
 
 
 @pytest.mark.parametrize("table", ["commands.x", "actions.notify", "incidents"])

@@ -175,6 +175,7 @@ def test_only_harmless_fields_are_free() -> None:
         "errors_max",
         "on_error",
         "silence_after",
+        "same_error_max",
     }
 
 

@@ -13,8 +13,27 @@ import pytest
 
 from koboshi.config.model import File
 from koboshi.config.owned import Owned
-from koboshi.core.actions import Action, Bundle, Command, FixPrompt, Mode, Notify, Stop
-from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
+from koboshi.core.actions import (
+    Action,
+    Bundle,
+    Command,
+    Escalate,
+    FixPrompt,
+    Mode,
+    Notify,
+    Send,
+    Start,
+    Stop,
+)
+from koboshi.core.events import (
+    ActionFinished,
+    Ending,
+    Order,
+    OrderGiven,
+    Origin,
+    Outcome,
+    Severity,
+)
 from koboshi.daemon.aftermath import Aftermath
 from koboshi.daemon.solo import Post
 from koboshi.performers import Program, perform, settle
@@ -30,9 +49,10 @@ BUNDLE = Bundle(about="1.crash", text="exit code 1")
 
 @dataclass
 class FakeReach:
-    """The owner's file."""
+    """The owner's file, and who brings bundles out."""
 
     owned: Owned
+    courier: Any = None
 
 
 class Scene:
@@ -58,6 +78,7 @@ class Scene:
             state=tmp_path / "state",
             reach=reach,
         )
+        self.reach = reach
         self.aftermath = Aftermath(post, reach, self.supervisor)
         self.aftermath.attend()
 
@@ -105,6 +126,22 @@ def test_a_bundle_holds_what_tells_of_it(make: Make) -> None:
     assert "## branch\nmain" in found["git.txt"]
     assert json.loads(found["config.json"])["agent"]["idle_after"] == 20.0
     assert scene.supervisor.world.view.context.agent in found["incident.json"]
+
+
+def test_a_bundle_goes_to_storage_where_one_is_named(make: Make) -> None:
+    """What came of the first try is in the outcome."""
+    given: list[tuple[str, ...]] = []
+
+    class Courier:
+        async def bring(self, path: Path, agent: str, key: str) -> str:
+            given.append((path.suffix, agent, key))
+            return "uploaded"
+
+    scene = make({"incidents": {"upload": "s3://nights/api"}})
+    scene.reach.courier = Courier()
+
+    assert scene.perform(BUNDLE).why.endswith(".tar.gz; uploaded")
+    assert given == [(".gz", "sim", "1.crash.bundle")]
 
 
 def test_no_secret_reaches_a_bundle_or_a_prompt(make: Make) -> None:
@@ -253,8 +290,69 @@ def test_a_hook_in_the_place_of_an_action_decides_what_came_of_it(make: Make) ->
 
     assert outcome == Outcome(ending=Ending.DONE, why="hook ended with 0: mine")
     assert "t" not in scene.life.announced
-    other = asyncio.run(scene.aftermath.instead(Stop(run=1, about="x")))
-    assert other is None
+    assert not scene.aftermath.replaced(Stop(run=1, about="x"))
+
+
+@pytest.mark.parametrize(
+    ("name", "action", "reason"),
+    [
+        ("send", Send(run=1, text="look at the tests", about="x"), "send 'look at the tests'"),
+        ("command", Command(about="1.x", name="page", text="exit code 1"), "page"),
+        ("debug_collect", BUNDLE, "exit code 1"),
+        ("generate_prompt", FixPrompt(about="1.x", text="exit code 1"), "exit code 1"),
+        ("escalate", Escalate(about="1.x", text="look at it"), "look at it"),
+    ],
+)
+@pytest.mark.parametrize("code", [0, 3])
+def test_every_action_of_a_rule_is_done_by_a_program_instead(
+    make: Make, tmp_path: Path, name: str, action: Action, reason: str, code: int
+) -> None:
+    """It gets the facts, its exit code is the outcome, and nothing else happens."""
+    got = tmp_path / "got"
+    run = ["/bin/sh", "-c", f"cat > {got}; echo mine; exit {code}"]
+    scene = make({"actions": {name: {"run": run, "when": "instead"}}})
+    sent = list(scene.life.sent)
+    outcome = scene.perform(action)
+    facts = json.loads(got.read_text())
+
+    ending = Ending.FAILED if code else Ending.DONE
+    assert outcome == Outcome(ending=ending, why=f"hook ended with {code}: mine")
+    assert (scene.life.sent, scene.life.announced) == (sent, [])
+    assert not (scene.folder / "bundles").exists()
+    assert set(facts) == {"reason", "eventId", "severity", "details", "context"}
+    assert reason in facts["reason"]
+    assert facts["details"]["action"]["kind"] == action.kind
+
+
+def test_a_hook_that_comes_first_is_waited_for_and_decides_nothing(make: Make) -> None:
+    """What came of it is in the journal before the action is done; a failure is seen there."""
+    scene = make({"actions": {"notify": {"shell": "echo first; exit 5", "when": "before"}}})
+    outcome = scene.perform(Notify(about="1.x", text="t", severity=Severity.P0))
+    body = scene.life.heard[-1].body
+
+    assert outcome == Outcome(ending=Ending.DONE, why="told")
+    assert isinstance(body, ActionFinished)
+    assert body.action == Command(
+        about="1.x.notify", name="[actions.notify]", text="before tell a person: t"
+    )
+    assert body.outcome == Outcome(ending=Ending.FAILED, why="ended with 5: first")
+
+
+def test_a_program_in_the_place_of_a_restart_knows_what_would_be_started(
+    make: Make, tmp_path: Path
+) -> None:
+    """The first start of an agent is none, and is koboshi's."""
+    got = tmp_path / "got"
+    table = {"actions": {"restart": {"shell": f"cat > {got}; exit 1", "when": "instead"}}}
+    scene = make(table)
+    scene.life.agent.end(9)
+    again = Start(run=2, origin=Origin.RESUMED, session="s1")
+
+    assert not scene.aftermath.replaced(Start(run=1, origin=Origin.FIRST))
+    assert scene.aftermath.replaced(again)
+    outcome = asyncio.run(scene.aftermath.instead(again))
+    assert outcome == Outcome(ending=Ending.FAILED, why="hook ended with 1")
+    assert json.loads(got.read_text())["details"]["argv"] == ["scripted", "--resume", "s1"]
 
 
 def test_orders_of_a_prompt_go_by_the_journal(make: Make) -> None:

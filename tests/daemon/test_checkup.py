@@ -10,6 +10,9 @@ import pytest
 
 from koboshi.cli.main import main
 from koboshi.daemon.checkup import Check, Grade, examine
+from tests.plugins.packages import Packages, packages
+
+__all__ = ["packages"]
 
 
 class Patient:
@@ -142,3 +145,18 @@ def test_the_command_says_it_in_words_and_in_json(
     assert "✔ tmux       tmux 3.4" in words
     [tmux] = [each for each in facts if each["about"] == "tmux"]
     assert (tmux["grade"], set(tmux)) == ("wrong", {"about", "grade", "said", "fix"})
+
+
+def test_plug_ins_are_told_of(patient: Patient, packages: Packages) -> None:
+    """What is loaded with its rules, what is broken and why; none is nothing to tell of."""
+    assert patient.checks("plug-ins") == []
+    packages.night()
+    packages.broken()
+    loaded, broken = patient.checks("plug-ins")
+
+    assert (loaded.grade, loaded.said) == (Grade.FINE, "night (NGT001)")
+    assert broken.grade is Grade.WRONG
+    assert broken.said == (
+        "plug-in 'moon' is skipped: ModuleNotFoundError: No module named 'no_moon'"
+    )
+    assert "uninstall" in broken.fix

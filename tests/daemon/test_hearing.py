@@ -102,3 +102,15 @@ def test_the_fact_is_part_of_the_journal_and_of_the_view() -> None:
         known, _ = step(known, event)
 
     assert WORD in {echo.what for echo in known.view.echoes}
+
+
+def test_what_the_settings_add_is_listened_for() -> None:
+    """Also when it was added a moment ago."""
+    hearing, plain = Hearing(GenericAdapter()), world()
+    assert hearing.lines(["a segfault"], plain, 1.0) is None
+    settings = evolve(plain.view.settings, fatal_text=("segfault",))
+    more = evolve(plain, view=evolve(plain.view, settings=settings))
+    told = hearing.lines(["a segfault"], more, 2.0)
+
+    assert told is not None
+    assert [(each.what, each.text) for each in told.heard] == [("segfault", "a segfault")]

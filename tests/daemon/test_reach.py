@@ -8,13 +8,14 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from koboshi.core.actions import Escalate, Notify
 from koboshi.core.engine import happen
-from koboshi.core.events import Order, OrderGiven, Severity
+from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
 from koboshi.core.readings import Status
 from koboshi.daemon import reach as reaching
 from koboshi.daemon.noticing import bring, notice_of, seen_to, still_asked
@@ -26,9 +27,12 @@ from koboshi.scripted.behaviour import Done
 from tests.core.worlds import Driver, blank, reading
 from tests.daemon.lives import Life
 from tests.hosts.waiting import until
+from tests.incidents.storages import Storage, storage
 from tests.notices.servers import Webhook
 from tests.performers.benches import Bench
 from tests.store.secret_corpus import CORPUS
+
+__all__ = ["storage"]
 
 
 def config(folder: Path, *ports: int, more: str = "") -> None:
@@ -198,3 +202,37 @@ def test_an_agent_that_is_well_and_asks_nothing_needs_nobody() -> None:
     assert still_asked(driver.world, driver.now, ("1.q.escalate",)) == ("1.q.escalate",)
     driver.see(reading(Status.WORKING))
     assert still_asked(driver.world, driver.now, ("1.q.escalate",)) == ()
+
+
+def test_a_bundle_that_another_daemon_could_not_upload_is_uploaded(
+    tmp_path: Path, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the journal is told; the storage answers 500 at first."""
+    monkeypatch.setattr("koboshi.incidents.waiting.FIRST", 0.05)
+    monkeypatch.setattr("koboshi.daemon.uploading.LOOK", 0.01)
+    config(tmp_path, more='[incidents]\nupload = "s3://nights/api"\n')
+    bundle, taken = tmp_path / "20261115-010203-x.tar.gz", list[ActionFinished]()
+    bundle.write_bytes(b"content")
+    supervisor = cast("Any", SimpleNamespace(take=taken.append))
+
+    async def live(who: Any) -> None:  # noqa: ANN401 - a supervisor, or none
+        reach = Reach(tmp_path / "state", tmp_path, who=lambda _: who)
+        reach.open()
+        if who is None:
+            said = await reach.courier.bring(bundle, "api", "1.exit.bundle")
+            assert said.startswith("not uploaded yet")
+        else:
+            await until(lambda: bool(taken))
+        await reach.close()
+
+    storage.is_dead()
+    asyncio.run(live(None))
+    storage.answers()
+    storage.refuses = 3
+    asyncio.run(live(supervisor))
+
+    assert storage.content(bundle.name) == b"content"
+    (body,) = taken
+    assert body.outcome == Outcome(ending=Ending.DONE, why="uploaded")
+    assert body.key == "1.exit.bundle.[incidents.upload].command"
+    assert list((tmp_path / "state" / "uploads").iterdir()) == []

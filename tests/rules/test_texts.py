@@ -169,3 +169,30 @@ def test_an_interrupt_by_a_person_is_noted() -> None:
     driver.see(type(shown)(status=Status.IDLE, reason="interrupted", lines=shown.lines))
 
     assert [key for key, _ in words(tuple(driver.decided))] == ["1.broken1.notify"]
+
+
+def test_more_fatal_words_can_be_set() -> None:
+    """By `fatal_text`; those that are built in stay."""
+    driver = at_work(Settings(silence_after=0.0, fatal_text=("segfault",)))
+
+    assert hear(driver, "segfault", "a segfault") == ["notify", "fix-prompt"]
+    assert hear(driver, FATAL, "Fatal error", after=61.0) == ["notify", "fix-prompt"]
+    assert hear(at_work(), "segfault", "a segfault") == []
+
+
+@pytest.mark.parametrize(
+    ("most", "times", "expected"),
+    [
+        (2, 2, ["notify", "fix-prompt"]),
+        (2, 4, ["notify", "fix-prompt", "escalate"]),
+        (9, 8, []),
+        (0, 99, []),
+    ],
+)
+def test_how_often_the_same_error_may_come_can_be_set(
+    most: int, times: int, expected: list[str]
+) -> None:
+    """Two more, and a person is asked; 0 is off."""
+    driver = at_work(Settings(silence_after=0.0, same_error_max=most))
+
+    assert hear(driver, f"{ERRORS}typeerror", "TypeError: x", times=times) == expected

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from koboshi.core.rules import Rule
+    from koboshi.core.settings import Settings
     from koboshi.store.lints import Remark
 
 _EPILOG = """\b
@@ -29,7 +30,9 @@ _HEAD = 64
 
 @click.command(epilog=_EPILOG)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--rules", metavar="RULES", help="Add the rules of this file to your own.")
+@click.option(
+    "--rules", metavar="RULES", help="Add the rules of this file to your own and those of plug-ins."
+)
 @click.option(
     "--format",
     "form",
@@ -46,10 +49,10 @@ def lint(*, files: tuple[str, ...], rules: str | None, form: str) -> None:
     """
     from .printing import say, to_json
 
-    used = _rules(rules)
+    used, settings = _rules(rules)
     remarks: list[Remark] = []
     for name in files:
-        for remark in _remarks(name, used):
+        for remark in _remarks(name, used, settings):
             remarks.append(remark)
             if form != "json":
                 say(_github(remark) if form == "github" else _text(remark))
@@ -59,19 +62,28 @@ def lint(*, files: tuple[str, ...], rules: str | None, form: str) -> None:
         raise SystemExit(1)
 
 
-def _rules(named: str | None) -> tuple[Rule, ...]:
-    from koboshi.config.files import rules_of
+def _rules(named: str | None) -> tuple[tuple[Rule, ...], Settings]:
+    """All rules, and what the files say of the texts that rules listen for."""
+    from koboshi.config.files import sheet_of
     from koboshi.config.resolve import FILE
-    from koboshi.rules.catalogue import BUILTIN
+    from koboshi.core.settings import Settings
+    from koboshi.plugins.manager import in_force
     from koboshi.store.manifests import config_dir
 
     own = config_dir() / FILE
-    rules = {rule.code: rule for rule in (rules_of(str(own)) if own.exists() else ())}
-    rules |= {rule.code: rule for rule in (rules_of(named) if named is not None else ())}
-    return (*BUILTIN, *rules.values())
+    files = [str(own)] if own.exists() else []
+    sheets = [sheet_of(name) for name in (*files, *((named,) if named is not None else ()))]
+    rules = {rule.code: rule for sheet in sheets for rule in sheet.book.rules}
+    told = {
+        name: getattr(sheet.model, name)
+        for sheet in sheets
+        for name in ("fatal_text", "same_error_max")
+        if name in sheet.model.model_fields_set
+    }
+    return in_force(tuple(rules.values())), Settings(**told)
 
 
-def _remarks(name: str, rules: tuple[Rule, ...]) -> Iterator[Remark]:
+def _remarks(name: str, rules: tuple[Rule, ...], settings: Settings) -> Iterator[Remark]:
     from pathlib import Path
 
     from koboshi.errors import FileUnreadable
@@ -86,7 +98,7 @@ def _remarks(name: str, rules: tuple[Rule, ...]) -> Iterator[Remark]:
             yield from lint_journal(segment(OneSegment(path), path.name), name, rules)
             return
         with path.open(encoding="utf-8", errors="replace", newline="\n") as text:
-            yield from lint_log((row.rstrip("\r\n") for row in text), name, rules)
+            yield from lint_log((row.rstrip("\r\n") for row in text), name, rules, settings)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise FileUnreadable(f"{name}: {reason}") from error

@@ -33,11 +33,11 @@ def replay(*, journal: str, rules: str | None, as_json: bool) -> None:
     """Decide JOURNAL again and show what would differ; nothing is done and nothing is written.
 
     JOURNAL is a segment file, a folder of segments, or the name of an agent. Each event is judged
-    by the rules of this koboshi and those of your own koboshi.toml, or of --rules in their place,
-    with the settings of then, on what was recorded before it.
+    by the rules of this koboshi, of its plug-ins and of your own koboshi.toml, or of --rules in the
+    place of these, with the settings of then, on what was recorded before it.
     """
     from koboshi.config.files import own_rules, rules_of
-    from koboshi.rules.catalogue import BUILTIN
+    from koboshi.plugins.manager import in_force
     from koboshi.store import replays
     from koboshi.store.manifests import config_dir
     from koboshi.store.paths import state_dir
@@ -50,7 +50,7 @@ def replay(*, journal: str, rules: str | None, as_json: bool) -> None:
     more = rules_of(rules) if rules is not None else own_rules(config_dir())
     # What is in force was listened for then; only other rules have to listen anew.
     listening = tuple(what for rule in more for what in rule.listens) if rules is not None else ()
-    found = replays.replay(lines, (*BUILTIN, *more), listening)
+    found = replays.replay(lines, in_force(more), listening)
     if as_json:
         say(to_json(replays.comparison_facts(found)))
     else:

@@ -35,9 +35,9 @@ Exit codes: 0 fine · 2 no such rule · 4 the daemon cannot be reached
 def rules(*, code: str | None, mode: str | None, as_json: bool) -> None:
     """List the rules, or show the page of the rule CODE (its code or its name).
 
-    Built in, of plug-ins, of your own koboshi.toml and of those of your agents' projects; with
-    whether each acts or observes, and what it came to in the last week. What --set says is kept by
-    koboshi; it changes no file of yours.
+    Built in, of plug-ins, of your own koboshi.toml, of the one in this folder and of those of your
+    agents' projects; with where each is from, whether it acts or observes, and what it came to in
+    the last week. What --set says is kept by koboshi; it changes no file of yours.
     """
     from .printing import COLUMNS, columns, say, to_json
 
@@ -70,6 +70,7 @@ def _set(code: str | None, mode: str) -> None:
 def _listed() -> list[dict[str, Any]]:
     """All rules, from the files: no daemon is needed."""
     import time
+    from pathlib import Path
 
     from koboshi.daemon import standing
     from koboshi.incidents.findings import opened
@@ -77,8 +78,12 @@ def _listed() -> list[dict[str, Any]]:
     from koboshi.store.paths import agents, state_dir
     from koboshi.store.roster import Roster
 
+    from .printing import complain
+
     state = state_dir()
-    folders = [entry.cwd for entry in Roster(state).entries() if entry.watched]
+    folders = [str(Path.cwd()), *(e.cwd for e in Roster(state).entries() if e.watched)]
+    for each in standing.troubles(config_dir(), folders[:1]):
+        complain(each)
     readers = opened(state, agents(state), {})
     since = time.time() - _WEEK
     return standing.told(state, config_dir(), folders, readers, since=since)
@@ -101,7 +106,8 @@ def _entry(rule: dict[str, Any], room: int) -> Iterator[str]:
     from .printing import paint, plain, wrap
 
     head = f"{rule['code']} {rule['severity']} {rule['name']}"
-    more = "" if rule["mode"] == "act" else f"  ({rule['mode']})"
+    told = (_brought(rule), "" if rule["mode"] == "act" else rule["mode"])
+    more = "".join(f" ({each})" for each in told if each)
     yield paint(head, SEVERITY_COLOURS[Severity[rule["severity"]]]) + more
     for row in wrap(plain(rule["summary"]), room - 4):
         yield f"    {row}"
@@ -111,6 +117,7 @@ def _page(rule: dict[str, Any], room: int) -> Iterator[str]:
     from .printing import paint, plain, wrap
 
     yield paint(f"{rule['code']} {rule['name']} ({rule['severity']})", "bold")
+    yield from (f"from {each}" for each in [_brought(rule)] if each)  # a path is not broken
     yield ""
     yield from wrap(plain(rule["summary"]), room)
     for heading in ("why", "example", "safety"):
@@ -124,6 +131,11 @@ def _page(rule: dict[str, Any], room: int) -> Iterator[str]:
     for text in _now(rule):
         for row in wrap(plain(text), room - 2):
             yield f"  {row}"
+
+
+def _brought(rule: dict[str, Any]) -> str:
+    """Who brought it; empty: it comes with koboshi."""
+    return "" if rule["origin"] in ("built in", "plan") else str(rule["origin"])
 
 
 def _now(rule: dict[str, Any]) -> Iterator[str]:

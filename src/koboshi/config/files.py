@@ -7,7 +7,7 @@ from pathlib import Path
 from koboshi.core.rules import Rule
 from koboshi.errors import ConfigBroken, FileUnreadable
 
-from .load import read
+from .load import Sheet, read
 from .resolve import FILE
 
 
@@ -19,9 +19,14 @@ def own_rules(config: Path) -> tuple[Rule, ...]:
 
 def rules_of(name: str) -> tuple[Rule, ...]:
     """The rules of that file; all its mistakes are one error."""
+    return sheet_of(name).book.rules
+
+
+def sheet_of(name: str) -> Sheet:
+    """All that this file says; all its mistakes are one error."""
     sheet = read(Path(name))
     if sheet is None:
         raise FileUnreadable(f"{name}: no such file")
     if sheet.mistakes:
         raise ConfigBroken(tuple(str(mistake) for mistake in sheet.mistakes))
-    return sheet.book.rules
+    return sheet

@@ -17,12 +17,15 @@ from typing import Annotated
 from pydantic import PlainValidator
 from pydantic_core import PydanticCustomError
 
+from koboshi.adapters.hearing import objection
 from koboshi.core.actions import Mode
 
 from .durations import MOST, seconds
 
 #: Characters a text may have: it is typed into a terminal.
 LONGEST = 4000
+#: Patterns that one may listen for besides, and characters of one that are shown.
+MOST_PATTERNS, LONGEST_ROW = 200, 200
 #: The error of all kinds; `expected` and `came` are in its context.
 WRONG = "wrong_value"
 REACTIONS = ("skip", "retry", "reset", "safe-restart")
@@ -51,10 +54,13 @@ def brief(value: object) -> str:
         return "a number of very many digits"
 
 
-def wrong(expected: str, value: object = None, *, came: str = "") -> PydanticCustomError:
+def wrong(
+    expected: str, value: object = None, *, came: str = "", mark: str = ""
+) -> PydanticCustomError:
     """The error of a kind; `came` in place of a value that must not be shown."""
     message = "expected {expected}, not {came}"
-    return PydanticCustomError(WRONG, message, {"expected": expected, "came": came or brief(value)})
+    said = {"expected": expected, "came": came or brief(value), "mark": mark}
+    return PydanticCustomError(WRONG, message, said)
 
 
 def _number(value: object, most: float) -> float | None:
@@ -139,14 +145,35 @@ def typable(text: str) -> bool:
     return all(unicodedata.category(char) not in ("Cc", "Cs", "Zl", "Zp") for char in text)
 
 
+def _patterns(value: object) -> tuple[str, ...]:
+    """A list of RE2; all that is wrong with any of them is told at once."""
+    found = _listed(value)
+    if not isinstance(found, list) or not all(isinstance(p, str) and p for p in found):
+        raise wrong("a list of patterns (RE2), such as ['segfault', '(?i)out of tokens']", value)
+    if len(found) > MOST_PATTERNS:
+        raise wrong(f"at most {MOST_PATTERNS} patterns", came=str(len(found)))
+    bad = [(pattern, said) for pattern in found if (said := objection(pattern))]
+    if bad:
+        rows = (_caret(pattern, said) for pattern, said in bad)
+        raise wrong("patterns that RE2 can read", came=_objections(bad), mark="\n".join(rows))
+    return tuple(found)
+
+
+def _objections(bad: list[tuple[str, str]]) -> str:
+    return "; ".join(f"{brief(pattern)} ({said})" for pattern, said in bad[:5])
+
+
+def _caret(pattern: str, said: str) -> str:
+    """The pattern with a caret below what RE2 names; below its end where that is not found."""
+    _, _, part = said.rpartition(": ")
+    at = pattern.find(part) if part else -1
+    row = "".join(char if char.isprintable() else "?" for char in pattern[:LONGEST_ROW])
+    return f"  {row}\n  {' ' * min(at if at >= 0 else len(pattern), len(row))}^"
+
+
 def _commands(value: object) -> tuple[str, ...]:
     """A list; in the environment a command per line, or a JSON list."""
-    found = value
-    if isinstance(value, str):
-        found = [row for row in value.split("\n") if row.strip()]
-        if value.lstrip().startswith("["):
-            with contextlib.suppress(ValueError, RecursionError):
-                found = json.loads(value)
+    found = _listed(value)
     right = isinstance(found, list) and all(
         isinstance(each, str) and each.strip() and len(each) <= LONGEST and typable(each)
         for each in found
@@ -154,6 +181,17 @@ def _commands(value: object) -> tuple[str, ...]:
     if not right or not isinstance(found, list):
         raise wrong("a list of commands, each a text of one line", value)
     return tuple(found)
+
+
+def _listed(value: object) -> object:
+    """What a file says as it is; text of the environment as a list."""
+    found = value
+    if isinstance(value, str):
+        found = [row for row in value.split("\n") if row.strip()]
+        if value.lstrip().startswith("["):
+            with contextlib.suppress(ValueError, RecursionError):
+                found = json.loads(value)
+    return found
 
 
 def _code(value: object) -> str:
@@ -179,6 +217,7 @@ Text = Annotated[str, PlainValidator(_text)]
 Leftovers = Annotated[str, PlainValidator(_leftovers)]
 Afterwards = Annotated[str, PlainValidator(_afterwards)]
 Words = Annotated[str, PlainValidator(_words)]
+Patterns = Annotated[tuple[str, ...], PlainValidator(_patterns)]
 Commands = Annotated[tuple[str, ...], PlainValidator(_commands)]
 Code = Annotated[str, PlainValidator(_code)]
 Reaction = Annotated[str, PlainValidator(_reaction)]

@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from koboshi.adapters.registry import names
-from koboshi.rules import BUILTIN
+from koboshi.rules.catalogue import ALL
 
 from .answers import TABLE, Answers, Fault, read_answers
 from .kinds import brief
@@ -155,7 +155,7 @@ def _rules(raw: dict[str, Any], file: str, lines: Lines, *, foreign: bool) -> Ru
     tables = raw.pop(RULES, None)
     if tables is None:
         return Rulebook()
-    taken = [rule.code for rule in BUILTIN]
+    taken = [rule.code for rule in ALL]
     return rulebook(tables, file, lines, foreign=foreign, taken=taken)
 
 

@@ -49,17 +49,24 @@ def in_our_words(
     `hides`: what came is not shown, because it may be a secret.
     """
     came = type(error["input"]).__name__ if hides else brief(error["input"])
-    expected, meant = "a table", ""
+    expected, meant, mark = "a table", "", ""
     if error["type"] == WRONG:
-        expected, came = error["ctx"]["expected"], error["ctx"]["came"]
+        expected, came, mark = (error["ctx"][name] for name in ("expected", "came", "mark"))
     elif error["type"] == "missing":
         expected, came = "this key", "nothing"
     elif error["type"] == "extra_forbidden":
         expected, came = "a key that is known ('koboshi config' lists them)", brief(key[-1])
         close = difflib.get_close_matches(key[-1], list(known), n=1)
         meant = close[0] if close else ""
-    line = lines.of(key)
-    return Mistake(file=file, line=line, key=dotted(key), expected=expected, came=came, meant=meant)
+    return Mistake(
+        file=file,
+        line=lines.of(key),
+        key=dotted(key),
+        expected=expected,
+        came=came,
+        meant=meant,
+        mark=mark,
+    )
 
 
 def dotted(key: Key) -> str:

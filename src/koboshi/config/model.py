@@ -20,6 +20,7 @@ from .kinds import (
     HooksWay,
     Leftovers,
     ModeWord,
+    Patterns,
     Percent,
     Reaction,
     Seconds,
@@ -166,6 +167,12 @@ class Values(BaseModel):
     `reset` or `safe-restart`. Tables of several places are put together code by code."""
     silence_after: Annotated[Seconds, Trust.FREE] = _DEFAULT.silence_after
     """A turn in which nothing was printed for that long is told of, once; 0 is off."""
+    fatal_text: Patterns = _DEFAULT.fatal_text
+    """More patterns (RE2) for what TXT001 listens for: words that often go with an agent's end.
+    They are added to those that are built in; a rule of your own (`[[rule]]`) can do more."""
+    same_error_max: Annotated[Count, Trust.FREE] = _DEFAULT.same_error_max
+    """Times the same error within ten minutes before a person is told and a prompt is written; two
+    more, and a person is asked (TXT002). 0 is off."""
     tasks: Text = _DEFAULT.tasks
     """The tasks file, from the agent's folder: complete, and the agent is ended; empty: none."""
     calls_max: Count = _DEFAULT.calls_max

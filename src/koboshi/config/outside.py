@@ -71,8 +71,8 @@ def _flag(value: object) -> bool:
 
 
 def _when(value: object) -> str:
-    if value not in ("after", "instead"):
-        raise wrong("'after' or 'instead'", value)
+    if value not in ("before", "after", "instead"):
+        raise wrong("'before', 'after' or 'instead'", value)
     return str(value)
 
 
@@ -156,9 +156,10 @@ class Hook(Program):
     """A program for all actions of one kind."""
 
     when: When = "after"
-    """`after` runs it when the action has come out, and nothing waits for it; `instead` runs it in
-    the place of the action, and its exit code says what came of it (`notify`, `escalate`, `bundle`,
-    `fix-prompt`)."""
+    """`before` runs it first, and the action follows whatever came of it; `after` runs it when the
+    action has come out, and nothing waits for it; `instead` runs it in the place of the action, and
+    its exit code says what came of that (`restart`, `notify`, `debug_collect`, `generate_prompt`,
+    `escalate`, `send`, `command`)."""
 
 
 class Metrics(_Table):

@@ -8,8 +8,8 @@ Rule 3: a project's file may add rules that tell, and none that types, runs or r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
@@ -133,6 +133,7 @@ class Rulebook:
     rules: tuple[Rule, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     off: tuple[Rule, ...] = ()  #: those that are not enabled
+    places: Mapping[str, int | None] = field(default_factory=dict)  #: code → its line
 
 
 def rulebook(
@@ -144,15 +145,17 @@ def rulebook(
         at = lines.of((TABLE,))
         return Rulebook(mistakes=(Mistake(file=file, line=at, key=TABLE, expected=said),))
     made, off, mistakes, codes = list[Rule](), list[Rule](), list[Mistake](), set(taken)
+    places = dict[str, int | None]()
     for number, table in enumerate(tables):
         reader = _Reader(file, lines, number, foreign=foreign)
         rule = reader.rule(table, codes)
         mistakes += reader.mistakes
         if rule is not None and isinstance(table, dict):
             (made if table.get("enabled", True) else off).append(rule)
+            places[rule.code] = lines.of((TABLE, str(number), "code"))
     if mistakes:
-        return Rulebook(mistakes=tuple(mistakes))
-    return Rulebook(rules=tuple(made), off=tuple(off))
+        return Rulebook(mistakes=tuple(mistakes), places=places)
+    return Rulebook(rules=tuple(made), off=tuple(off), places=places)
 
 
 class _Reader:

@@ -28,6 +28,8 @@ class Settings:
     run_max: float = 2700.0  #: age of a run → refresh; 0 is off (45 minutes)
     hang_after: float = 1200.0  #: a turn that long without any sign of work → interrupt; 0 is off
     silence_after: float = 30.0  #: a turn that prints nothing for so long is told of; 0 is off
+    fatal_text: tuple[str, ...] = ()  #: more patterns of words that often go with an agent's end
+    same_error_max: int = 3  #: times the same error, then a person is told; 0 is off
     calls_max: int = 20  #: times the same tool call in a row, then the agent is told; 0 is off
     starting_max: float = 60.0  #: a blank screen is "starting" for that long, then unknown
     unknown_after: float = 120.0  #: unknown that long → a person is told

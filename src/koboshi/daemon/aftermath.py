@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Mode, Notify
+from koboshi.config.whole import hook_names
+from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Mode, Notify, Start
 from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
 from koboshi.incidents.commands import Ran, argv_of, ran
 from koboshi.incidents.prompts import TYPED
-from koboshi.incidents.uploads import upload
+from koboshi.performers.programs import argv
 from koboshi.store.paths import journal_dir
 from koboshi.store.redaction import redact, secret_values
 from koboshi.store.wording import action_words
@@ -49,7 +50,8 @@ class Aftermath:
     def attend(self) -> None:
         """Be what the supervisor's hands reach the outside with."""
         hands = self._supervisor.hands
-        hands.outside, hands.instead, hands.after = self.outside, self.instead, self.after
+        hands.outside, hands.before, hands.after = self.outside, self.before, self.after
+        hands.replaced, hands.instead = self.replaced, self.instead
         self._supervisor.aftermath = self
 
     def mask(self, text: str, *, cols: int = 0) -> str:
@@ -77,15 +79,14 @@ class Aftermath:
         return Outcome(ending=Ending.DONE, why=said)
 
     async def bundle(self, text: str, key: str) -> str:
-        """Collect everything into one file; its path, and what came of its upload."""
+        """Collect everything into one file; its path, and what came of uploading it."""
         wanted = self._reach.owned.file.incidents
         collector = Collector(self._post, self._supervisor, self.mask)
         async with asyncio.timeout(PATIENCE):
             path = await collector.collect(text, key, wanted)
-            if not wanted.upload:
-                return str(path)
-            why = await asyncio.to_thread(upload, path, wanted.upload)
-        return f"{path}; not uploaded: {self.mask(why)}" if why else f"{path}; uploaded"
+        if not wanted.upload:
+            return str(path)
+        return f"{path}; {await self._reach.courier.bring(path, self._post.agent, key)}"
 
     # -- prompts -------------------------------------------------------------------------------
 
@@ -125,33 +126,45 @@ class Aftermath:
         came = await self._ran(program, self._facts(action, None))
         return Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=str(came))
 
-    async def instead(self, action: Action) -> Outcome | None:
+    async def before(self, action: Action) -> None:
+        """Let the owner's program come first; the action follows, whatever came of it."""
+        hook = self._hook(action, "before")
+        if hook is not None:
+            await self._follow(hook, action, self._facts(action, None))
+
+    def replaced(self, action: Action) -> bool:
+        """Whether a program of the owner's does that."""
+        return self._hook(action, "instead") is not None
+
+    async def instead(self, action: Action) -> Outcome:
         """What the owner's program did in the place of that action."""
-        hook = self._hook(action)
-        if hook is None or hook.when != "instead":
-            return None
+        hook = self._hook(action, "instead")
+        if hook is None:
+            return Outcome(ending=Ending.SKIPPED, why="the owner's file was changed")
         self._supervisor.hands.touch(action.key)
         came = await self._ran(hook, self._facts(action, None))
         return Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=f"hook {came}")
 
     def after(self, action: Action, outcome: Outcome) -> None:
         """Let the owner's program know; the action is over, and nothing waits for it."""
-        hook = self._hook(action)
-        if hook is not None and hook.when == "after" and outcome.ending is not Ending.SKIPPED:
+        hook = self._hook(action, "after")
+        if hook is not None and outcome.ending is not Ending.SKIPPED:
             facts = self._facts(action, outcome)
             self._supervisor.runtime.spawn(self._follow(hook, action, facts))
 
     async def _follow(self, hook: Hook, action: Action, facts: dict[str, Any]) -> None:
         """Run it; what came of it is an event of its own."""
         came = await self._ran(hook, facts)
-        text = f"after {action_words(action)}"
+        text = f"{hook.when} {action_words(action)}"
         done = Command(about=action.key, name=f"[actions.{action.kind}]", text=text)
         outcome = Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=str(came))
         self._supervisor.take(ActionFinished(key=done.key, action=done, outcome=outcome))
 
-    def _hook(self, action: Action) -> Hook | None:
-        hook = self._reach.owned.file.actions.get(action.kind)
-        return hook if hook is not None and (hook.run or hook.shell) else None
+    def _hook(self, action: Action, when: str) -> Hook | None:
+        hooks = self._reach.owned.file.actions
+        named = next((name for name in hook_names(action) if name in hooks), "")
+        hook = hooks.get(named)
+        return hook if hook and hook.when == when and (hook.run or hook.shell) else None
 
     async def _ran(self, program: Program, facts: dict[str, Any]) -> Ran:
         try:
@@ -179,6 +192,11 @@ class Aftermath:
             return {key: self._masked(each) for key, each in value.items()}
         return [self._masked(each) for each in value] if isinstance(value, list | tuple) else value
 
+    def _argv(self, action: Action) -> list[str]:
+        """What koboshi would start."""
+        hands = self._supervisor.hands
+        return list(argv(action, hands)) if isinstance(action, Start) else []
+
     def _facts(self, action: Action, outcome: Outcome | None) -> dict[str, Any]:
         """What happened, for a program."""
         world = self._supervisor.world
@@ -193,6 +211,7 @@ class Aftermath:
                 "action": {"kind": action.kind, **msgspec.to_builtins(action)},
                 "rule": finding.code if finding else "",
                 "evidence": list(finding.evidence) if finding else [],
+                "argv": self._argv(action),
                 "outcome": msgspec.to_builtins(outcome) if outcome else None,
             },
             "context": {

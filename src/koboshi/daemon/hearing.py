@@ -30,6 +30,7 @@ class Hearing:
         self._adapter = adapter
         self._listener = Listener()
         self._rules: object = None
+        self._more: tuple[str, ...] = ()
         self._ear = Ear(())
         self._told: dict[str, float] = {}
         self._pool: dict[str, Heard] = {}
@@ -75,6 +76,7 @@ class Hearing:
 
     def _mind(self, world: World) -> None:
         """Other rules listen for other things."""
-        if world.rules is not self._rules:
-            self._rules = world.rules
-            self._ear = Ear(what for rule in world.rules for what in rule.listens)
+        more = world.view.settings.fatal_text
+        if world.rules is not self._rules or more != self._more:
+            self._rules, self._more = world.rules, more
+            self._ear = Ear((*(what for rule in world.rules for what in rule.listens), *more))

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from koboshi.config.model import OUTSIDE, File
 from koboshi.config.owned import Owned, owned, stamp
-from koboshi.core.events import Severity
+from koboshi.core.actions import Command
+from koboshi.core.events import ActionFinished, Ending, Outcome, Severity
 from koboshi.metrics.books import PROMETHEUS, Books, pages, write
 from koboshi.metrics.prometheus import exposition
 from koboshi.metrics.telemetry import export
@@ -26,12 +27,14 @@ from koboshi.store.redaction import redact, secret_values
 
 from .noticing import seen_to, still_asked
 from .scribe.dailies import Dailies
+from .uploading import Courier
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from koboshi.core.engine import Decision, World
     from koboshi.core.events import Event
+    from koboshi.incidents.waiting import Parcel
 
     from .scribe.pen import Pen
     from .supervisor import Listen, Supervisor
@@ -63,6 +66,12 @@ class Reach:
         self.books = Books(folder / "metrics")
         self.desk = Desk(folder, told=self._say)
         self.desk.needed = self._needed
+        self.courier = Courier(
+            folder / "uploads",
+            lambda: self.owned.file.incidents.upload,
+            self._brought,
+            mask=lambda text: redact(text, secrets=secrets),
+        )
         self._stamp = (-1, -1)
         self._exported, self._untold = 0.0, ""
         self._tasks: list[asyncio.Task[None]] = []
@@ -73,7 +82,8 @@ class Reach:
         self._stamp = stamp(self._config)
         self._use(owned(self._config), first=True)
         self.books.open(time.time())
-        self._tasks = [self._loop.create_task(work) for work in (self._mind(), self._publish())]
+        works = (self._mind(), self._publish(), self.courier.go_on())
+        self._tasks = [self._loop.create_task(work) for work in works]
 
     async def close(self) -> None:
         """Leave; what is still to be told is on disk."""
@@ -170,6 +180,16 @@ class Reach:
         except Exception:
             log.exception("it is not known whether anybody is needed", extra={"agent": agent})
             return None  # ask once too often
+
+    def _brought(self, parcel: Parcel, why: str) -> None:
+        """An upload that came out later is an event of its own."""
+        done = Command(about=parcel.key, name="[incidents.upload]", text=f"upload {parcel.path}")
+        outcome = Outcome(ending=Ending.FAILED if why else Ending.DONE, why=why or "uploaded")
+        supervisor = self._who(parcel.agent)
+        if supervisor is not None:
+            supervisor.take(ActionFinished(key=done.key, action=done, outcome=outcome))
+        told = {"action": "upload", "agent": parcel.agent, "reason": outcome.why}
+        log.log(logging.WARNING if why else logging.INFO, "upload came out", extra=told)
 
     def _say(self, utc: float, text: str) -> None:
         """What the threads of the desk tell, in the loop."""

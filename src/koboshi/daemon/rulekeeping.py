@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from koboshi.config.load import Sheet, read
 from koboshi.config.resolve import FILE, merged
 from koboshi.errors import InputError
-from koboshi.plugins.manager import installed
-from koboshi.rules import BUILTIN
+from koboshi.plugins.manager import in_force
 from koboshi.store import switches
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class RuleKeeper:
         ours, notes = merged(*self._good)
         for note in notes:
             log.warning("not used", extra={"action": "configure", "reason": note})
-        rules = switches.switched((*BUILTIN, *installed().rules, *ours), self._switches())
+        rules = switches.switched(in_force(ours), self._switches())
         before, self.rules = self.rules, rules
         return rules != before
 

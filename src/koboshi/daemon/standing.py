@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from koboshi.config.load import read
-from koboshi.config.resolve import FILE
+from koboshi.config.load import Sheet, read
+from koboshi.config.resolve import FILE, merged
 from koboshi.core.gate import Word
 from koboshi.errors import UnknownRule
 from koboshi.incidents.findings import Reader
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from koboshi.core.rules import Rule
     from koboshi.incidents.findings import Incident, Step
 
-BUILT_IN, PLUG_IN, PLAN = "built in", "plug-in", "plan"
+BUILT_IN, PLAN = "built in", "plan"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Standing:
     """A rule and where it comes from."""
 
     rule: Rule
-    origin: str  #: `built in`, `plug-in`, `plan` (it looks at plans), or the file it stands in
+    origin: str  #: `built in`, `plug-in NAME`, `plan` (it looks at plans), or the file and line
     enabled: bool = True
 
     @property
@@ -81,26 +81,41 @@ class Tally:
 def standings(config: Path, folders: Iterable[str]) -> list[Standing]:
     """All rules there are for agents that work in these folders, by code."""
     found = {rule.code: Standing(rule=rule, origin=_place(rule)) for rule in ALL}
-    found |= {rule.code: Standing(rule=rule, origin=PLUG_IN) for rule in installed().rules}
-    files = [config / FILE, *(Path(folder) / FILE for folder in dict.fromkeys(folders))]
-    for number, file in enumerate(dict.fromkeys(files)):
-        for each in _of_file(file, foreign=number > 0):
+    for sheet in _sheets(config, folders):
+        for each in _of_file(sheet):
             found.setdefault(each.rule.code, each)
+    brought = installed()
+    for rule in brought.rules:  # last: where a file has its code, the file counts
+        origin = f"plug-in {brought.origins.get(rule.code, '')}".strip()
+        found.setdefault(rule.code, Standing(rule=rule, origin=origin))
     return [found[code] for code in sorted(found)]
+
+
+def troubles(config: Path, folders: Iterable[str]) -> list[str]:
+    """What in the files and among the plug-ins cannot be used."""
+    sheets = _sheets(config, folders)
+    wrong = [mistake for sheet in sheets for mistake in sheet.book.mistakes]
+    _, notes = merged(*[*sheets, None, None][:2])
+    return [str(each) for each in (*wrong, *notes, *installed().broken)]
+
+
+def _sheets(config: Path, folders: Iterable[str]) -> list[Sheet]:
+    """The owner's file, and those of projects, which may do less."""
+    own = config / FILE
+    files = [own, *(Path(folder) / FILE for folder in dict.fromkeys(folders))]
+    read_ = [read(file, foreign=file != own) for file in dict.fromkeys(files)]
+    return [sheet for sheet in read_ if sheet is not None]
 
 
 def _place(rule: Rule) -> str:
     return BUILT_IN if rule in BUILTIN else PLAN
 
 
-def _of_file(file: Path, *, foreign: bool) -> Iterator[Standing]:
-    sheet = read(file, foreign=foreign)
-    if sheet is None:
-        return
-    for rule in sheet.book.rules:
-        yield Standing(rule=rule, origin=str(file))
-    for rule in sheet.book.off:
-        yield Standing(rule=rule, origin=str(file), enabled=False)
+def _of_file(sheet: Sheet) -> Iterator[Standing]:
+    book = sheet.book
+    for rule in (*book.rules, *book.off):
+        origin = f"{sheet.file}:{book.places.get(rule.code) or 1}"
+        yield Standing(rule=rule, origin=origin, enabled=rule in book.rules)
 
 
 def named(all_: Iterable[Standing], code: str) -> Standing:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import timedelta
 from pathlib import Path
 
-#: Seconds of one upload, retries and all.
-PATIENCE = 60
+#: Seconds of one try, and tries that the storage's own client makes within it.
+PATIENCE, TRIES = 20.0, 1
+#: Characters of what the storage objected to.
+SAID = 400
 
 
-def upload(path: Path, address: str) -> str:
+async def upload(path: Path, address: str) -> str:
     """Put the file there; why that did not work, or nothing."""
     try:
-        from obstore.store import from_url  # noqa: PLC0415 - an extra
+        obstore, store_of = await asyncio.to_thread(_modules)
     except ImportError:
         return "expected obstore: pip install 'koboshi[s3]'"
-    import obstore  # noqa: PLC0415
-
-    options = {"timeout": f"{PATIENCE}s", "allow_http": True}
     try:
-        store = from_url(address, client_options=options)  # type: ignore[call-overload]
-        obstore.put(store, path.name, path)
+        async with asyncio.timeout(PATIENCE):
+            store = store_of(
+                address,
+                client_options={"timeout": f"{PATIENCE:g}s", "allow_http": True},
+                retry_config={"max_retries": TRIES, "retry_timeout": timedelta(seconds=PATIENCE)},
+            )
+            await obstore.put_async(store, path.name, path)
+    except TimeoutError:
+        return f"no answer within {PATIENCE:g} s"
     except Exception as error:  # noqa: BLE001 - a storage may fail in any way, and ends nothing
-        return f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:SAID]}"
     return ""
+
+
+def _modules():  # type: ignore[no-untyped-def] # noqa: ANN202 - an extra, which may not be there
+    import obstore  # noqa: PLC0415
+    from obstore.store import from_url  # noqa: PLC0415
+
+    return obstore, from_url

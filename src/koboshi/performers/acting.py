@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from koboshi.core.actions import Refresh
+from koboshi.core.actions import Refresh, Send
 from koboshi.core.events import Ending
 from koboshi.errors import HostError, PlaceGone
 
-from . import answer, handover, interrupting, judging, lifecycle, typing
+from . import answer, handover, interrupting, judging, lifecycle, replacing, typing
 from .hands import Skipped, done, failed, skipped
 
 if TYPE_CHECKING:
@@ -83,9 +83,7 @@ PERFORMERS: dict[str, tuple[Performer, Performer]] = {
 
 async def perform(action: Action, hands: Hands) -> Outcome:
     """Do it, or let the owner's program do it; every way it can go wrong is an outcome."""
-    instead = await hands.instead(action)
-    if instead is not None:
-        return instead
+    await hands.before(action)
     outcome = await _performed(action, hands)
     hands.after(action, outcome)
     return outcome
@@ -93,6 +91,8 @@ async def perform(action: Action, hands: Hands) -> Outcome:
 
 async def _performed(action: Action, hands: Hands) -> Outcome:
     try:
+        if hands.replaced(action):
+            return await replacing.by_program(action, hands)
         return await PERFORMERS[action.kind][0](action, hands)
     except Skipped as reason:
         return skipped(str(reason))
@@ -106,6 +106,8 @@ async def settle(action: Action, hands: Hands, *, touched: bool) -> Outcome:
     # and an error gets one (each of its stages looks again).
     if not touched and not isinstance(action, Refresh):
         return answer.not_begun()
+    if isinstance(action, Send) and hands.replaced(action):
+        return failed("in doubt: the program may have run")
     try:
         return await PERFORMERS[action.kind][1](action, hands)
     except Skipped as reason:

@@ -107,8 +107,13 @@ async def no_outside(_: object) -> Outcome:
     return failed("nobody does that here")
 
 
-async def no_instead(_: object) -> None:
+async def no_before(_: object) -> None:
+    """Where no program comes first."""
+
+
+async def no_instead(_: object) -> Outcome:
     """Where no program does it instead."""
+    return failed("no program does that here")
 
 
 async def nobody(_: object) -> tuple[str, ...]:
@@ -136,8 +141,11 @@ class Hands:
     notice: Callable[[Notify | Escalate], Awaitable[str]] = no_notice
     #: bundles, prompts and programs
     outside: Callable[[Bundle | FixPrompt | Command], Awaitable[Outcome]] = no_outside
-    #: what a program of the owner's did in its place, if one does
-    instead: Callable[[Action], Awaitable[Outcome | None]] = no_instead
+    #: let a program of the owner's come first, and wait for it
+    before: Callable[[Action], Awaitable[None]] = no_before
+    #: whether such a program stands in its place; and what that did
+    replaced: Callable[[Action], bool] = lambda _: False
+    instead: Callable[[Action], Awaitable[Outcome]] = no_instead
     #: let such a program run now that it has come out; nobody waits for it
     after: Callable[[Action, Outcome], None] = lambda *_: None
     snapshot: Callable[[str], Awaitable[str]] = (

@@ -188,6 +188,12 @@ def _arrived(
     return done(why)
 
 
+def risen(action: Start, hands: Hands, place: Place, glance: Glance, why: str) -> Outcome:
+    """Somebody else has started it, in the pane that it had."""
+    there = replace(place, run=action.run, pid=glance.seen.pid)
+    return _arrived(action, hands, there, why)
+
+
 def _after_crash(action: Start, hands: Hands) -> bool:
     """Whether nobody meant the run before to end; whoever asks for a restart knows what runs."""
     planned = action.ordered or hands.view().refresh is not None
@@ -239,8 +245,7 @@ async def _restart_in_shell(action: Start, hands: Hands, place: Place) -> Outcom
     glance = await hands.fresh_look()
     if glance.reading.status in AT_WORK:
         # A person was quicker, or our own command took longer than we waited for it.
-        there = replace(place, run=action.run, pid=glance.seen.pid)
-        return _arrived(action, hands, there, "is up again in its pane")
+        return risen(action, hands, place, glance, "is up again in its pane")
     if glance.reading.status is not Status.GONE or glance.reading.reason != "shell_prompt":
         raise Skipped("no shell is in the foreground")
     if not line_is_empty(glance.seen) and is_drawn_into(glance.seen):

@@ -7,12 +7,26 @@ A plug-in is a module, or any object, named in the entry-point group `koboshi`:
     night-rules = "night_rules"
 
     # night_rules.py
-    from koboshi.core.rules import rule
-    from koboshi.plugins import hookimpl
+    from koboshi.core.actions import Notify
+    from koboshi.core.events import Severity
+    from koboshi.plugins import Proposal, hookimpl, rule
+
+    @rule("NGT001", "worktree-in-tmp", Severity.P1)
+    def worktree_in_tmp(view, now):
+        "The agent works in a folder that a reboot removes."
+        if not view.context.worktree.startswith("/tmp/"):
+            return None
+        text = f"{view.context.agent} works in {view.context.worktree}"
+        told = Notify(about=f"{view.run.number}.tmp", text=text, severity=Severity.P1)
+        return Proposal(message=text, actions=(told,))
 
     @hookimpl
     def register_rules():
-        return [my_rule]
+        return [worktree_in_tmp]
+
+A module without `register_rules` brings all that it made with `@rule`. A check gets what is known
+and the time, returns a proposal or None, and does nothing else (law 1). One that raises, returns
+anything else or is slow is named in the log and switched off (guarding.py).
 """
 
 from __future__ import annotations

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib.metadata
 import logging
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import pluggy
 
 from koboshi.core.rules import Rule
-from koboshi.rules import BUILTIN
+from koboshi.rules.catalogue import ALL, BUILTIN
 
 from . import hookspecs
+from .guarding import guarded
 from .hookspecs import GROUP
-
-if TYPE_CHECKING:
-    from koboshi.core.events import Moment
-    from koboshi.core.rules import Check, Proposal
-    from koboshi.core.view import View
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +31,7 @@ class Installed:
     names: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     broken: tuple[str, ...] = ()  #: each: which plug-in, and what is wrong with it
+    origins: Mapping[str, str] = field(default_factory=dict)  #: code of a rule → its plug-in
 
 
 @functools.lru_cache(maxsize=1)
@@ -51,24 +47,38 @@ def gathered(entries: Iterable[Any]) -> Installed:
     """What these entry points bring."""
     names, broken = list[str](), list[str]()
     rules: dict[str, Rule] = {}
+    origins: dict[str, str] = {}
     for entry in entries:
         try:
             brought = _rules_of(entry)
-            _check(brought, {*rules, *(rule.code for rule in BUILTIN)})
-        except Exception as error:  # noqa: BLE001 - whatever somebody's code does
+            _check(brought, {*rules, *(rule.code for rule in ALL)})
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever somebody's code does
             broken.append(f"plug-in {entry.name!r} is skipped: {type(error).__name__}: {error}")
             continue
         names.append(entry.name)
-        rules |= {rule.code: _guarded(entry.name, rule) for rule in brought}
-    return Installed(names=tuple(names), rules=tuple(rules.values()), broken=tuple(broken))
+        rules |= {rule.code: guarded(entry.name, rule) for rule in brought}
+        origins |= {rule.code: entry.name for rule in brought}
+    return Installed(
+        names=tuple(names), rules=tuple(rules.values()), broken=tuple(broken), origins=origins
+    )
+
+
+def in_force(ours: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """All rules that hold; where a plug-in has a code of ours, which are of files, ours counts."""
+    codes = {rule.code for rule in ours}
+    brought = tuple(rule for rule in installed().rules if rule.code not in codes)
+    return (*BUILTIN, *brought, *ours)
 
 
 def _rules_of(entry: Any) -> list[Any]:  # noqa: ANN401 - an entry point, or one in a test
     """A manager of its own for each: what one registers cannot break another."""
     plugins = pluggy.PluginManager(GROUP)
     plugins.add_hookspecs(hookspecs)
-    plugins.register(entry.load(), name=entry.name)
+    plugin = entry.load()
+    plugins.register(plugin, name=entry.name)
     plugins.check_pending()
+    if not plugins.hook.register_rules.get_hookimpls():
+        return [each for each in vars(plugin).values() if isinstance(each, Rule)]
     return [rule for brought in plugins.hook.register_rules() for rule in brought]
 
 
@@ -81,26 +91,3 @@ def _check(rules: list[Any], taken: set[str]) -> None:
         if rule.code in taken:
             raise ValueError(f"expected a code that no other rule has, not {rule.code!r}")
         taken.add(rule.code)
-
-
-def _guarded(plugin: str, rule: Rule) -> Rule:
-    """The rule, which finds nothing from the moment on at which it first raised."""
-    return dataclasses.replace(rule, check=_caught(plugin, rule.code, rule.check))
-
-
-def _caught(plugin: str, code: str, check: Check) -> Check:
-    failed = False
-
-    def caught(view: View, now: Moment) -> Proposal | None:
-        nonlocal failed
-        if failed:
-            return None
-        try:
-            return check(view, now)
-        except Exception as error:
-            failed = True
-            why = f"rule {code} of plug-in {plugin!r} is switched off: {error}"
-            log.exception("plug-in failed", extra={"action": "plugins", "reason": why})
-            return None
-
-    return caught

@@ -94,8 +94,9 @@ BUILTIN: tuple[Rule, ...] = (
     texts.turn_broken_off,
 )
 
-#: Those that look at an agent, and those that look at a plan.
-ALL: tuple[Rule, ...] = (*BUILTIN, *plans.PLANS)
+#: Those that look at a plan, and all.
+PLANS: tuple[Rule, ...] = plans.PLANS
+ALL: tuple[Rule, ...] = (*BUILTIN, *PLANS)
 
 
 def find(code: str) -> Rule:

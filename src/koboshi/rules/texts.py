@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from koboshi.core.view import Echo, Exit, View
 
 
-#: Patterns of RE2. More can be had by a rule of one's own.
+#: Patterns of RE2; `fatal_text` adds to them.
 FATAL = (
     r"(?i)\bcrashed\b",
     r"(?i)\bunhandled (?:promise )?rejection\b",
@@ -35,8 +35,8 @@ MEMORY = (
 )
 #: Seconds for which something that was heard is news, and in which errors are counted.
 NEWS, AGAIN = 300.0, 600.0
-#: Times the same error: a person is told, a person is asked.
-TOLD, ASKED = 3, 5
+#: Times more of the same error than a person is told of it at, and one is asked.
+MORE = 2
 #: Seconds between two words about the same kind of text.
 PAUSE = 60.0
 _WAITING = "waiting"
@@ -67,14 +67,14 @@ def fatal_words_printed(view: View, now: Moment) -> Proposal | None:
     of a run that will not come back.
 
     ## Example
-    `Fatal error: Reached heap limit`; also `crashed`, `ECONNREFUSED`, `SIGTERM`, `SIGKILL`. A
-    person is told, and a prompt that asks for the cause is written.
+    `Fatal error: Reached heap limit`; also `crashed`, `ECONNREFUSED`, `SIGTERM`, `SIGKILL`, and
+    what `fatal_text` adds. A person is told, and a prompt that asks for the cause is written.
 
     ## Safety
     Safe. It tells a person, once per occurrence and at most once a minute. A run that is gone or
     failed is restarted by its own rules; words alone restart nothing.
     """
-    found = _news(view, FATAL, now)
+    found = _news(view, (*FATAL, *view.settings.fatal_text), now)
     if found is None:
         return None
     about, echo = found
@@ -94,25 +94,28 @@ def same_error_again(view: View, now: Moment) -> Proposal | None:
     ## Example
     `TypeError: x is undefined (line 12)`, then `(line 14)`, then `(line 20)`, within ten minutes: a
     person is told, and a prompt is written that asks for the cause. At the fifth time a person is
-    asked to look.
+    asked to look. `same_error_max` says another number than three.
 
     ## Safety
     Safe. It tells and asks, once per error and run; nothing is typed.
     """
+    least = view.settings.same_error_max
+    if least <= 0:
+        return None
     counted = [
         (sum(1 for at in echo.times if now.at - at < AGAIN), echo)
         for echo in view.echoes
-        if echo.what.startswith(ERRORS) and echo.total >= TOLD
+        if echo.what.startswith(ERRORS) and echo.total >= least
     ]
     count, echo = max(counted, key=lambda pair: pair[0], default=(0, None))
-    if echo is None or count < TOLD:
+    if echo is None or count < least:
         return None
     name = f"{zlib.crc32(echo.what.encode(errors='replace')):08x}"
     about = f"{view.run.number}.error{name}.{view.tally.settled}"
     text = f"{view.context.agent} meets the same error again and again: {echo.text}"
     note = Notify(about=about, text=text, severity=Severity.P1)
     actions: list[Action] = [note, FixPrompt(about=about, text=text)]
-    if count >= ASKED:
+    if count >= least + MORE:
         actions.append(Escalate(about=about, text=f"{text}; help it"))
     message = f"the same error, {count} times: {echo.text!r}"
     return Proposal(message=message, actions=tuple(actions), evidence=(echo.text,))

@@ -19,6 +19,7 @@ from koboshi.core.engine import World, happen
 from koboshi.core.events import Context, LinesHeard, Moment, Origin, RunStarted, Severity
 from koboshi.core.fold import fold
 from koboshi.core.rules import Proposal, Rule, evaluate
+from koboshi.core.settings import Settings
 from koboshi.core.view import View, evolve
 
 from .journal import Line
@@ -32,6 +33,7 @@ _STAMP = re.compile(
 _JOURNAL = b'{"k":"opened"'
 #: Seconds from one line to the next, where the lines do not say when they were written.
 _STEP = 0.001
+_DEFAULT = Settings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +53,16 @@ def is_journal(head: bytes) -> bool:
     return head.startswith(_JOURNAL)
 
 
-def lint_log(lines: Iterable[str], file: str, rules: tuple[Rule, ...]) -> Iterator[Remark]:
+def lint_log(
+    lines: Iterable[str], file: str, rules: tuple[Rule, ...], settings: Settings = _DEFAULT
+) -> Iterator[Remark]:
     """What rules that listen say about a log: a plain one, or one that koboshi wrote of a pane."""
     # How often it may act says nothing about what it finds.
     hearing = tuple(replace(r, cooldown=0.0, observes=False) for r in rules if r.listens)
-    ear = Ear(what for rule in hearing for what in rule.listens)
+    ear = Ear((*(what for rule in hearing for what in rule.listens), *settings.fatal_text))
     texts, times = _parted(lines)
     own = _agent(file).own(texts)
-    world = _begun(hearing, times[0] if times else 0.0)
+    world = _begun(hearing, times[0] if times else 0.0, settings)
     said = set[str]()
     for number, (text, at) in enumerate(zip(texts, times, strict=True), 1):
         heard = ear.hear((text,)) if own[number - 1] else ()
@@ -101,9 +105,9 @@ def _new(rule: Rule, proposal: Proposal, said: set[str]) -> bool:
     return bool(keys)
 
 
-def _begun(rules: tuple[Rule, ...], at: float) -> World:
+def _begun(rules: tuple[Rule, ...], at: float, settings: Settings) -> World:
     """An agent that runs, of which nothing else is known."""
-    world = World(view=View(context=Context(agent="log")), rules=rules)
+    world = World(view=View(context=Context(agent="log"), settings=settings), rules=rules)
     event = happen(world, RunStarted(run=1, origin=Origin.FIRST), Moment(at=at, utc=at))
     return evolve(world, view=fold(world.view, event), seq=event.seq)
 
