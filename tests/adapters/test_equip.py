@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from koboshi.adapters.claude.equip import EVENTS
+from koboshi.adapters.codex.equip import digest
 from koboshi.adapters.equipment import Equipment, Kit
 from koboshi.adapters.registry import adapter, names
 
@@ -22,6 +24,9 @@ KIT = Kit(
     around={"HOME": "/home/u"},
 )
 SHIM = "KOBOSHI_AGENT='a 1' KOBOSHI_RUN_NUMBER=3 KOBOSHI_HOOK_SOCKET=/s py -I hook.py"
+
+#: What Codex 0.166.0 itself says of a hook that runs `é` at the end of a turn (`hooks/list`).
+STOP_DIGEST = "sha256:d19f1bcc0eb439d5c0c30aaaa9d65955a4c28ca1881d728c05ba5f35b3d20d2a"
 
 
 def kit(**texts: Any) -> Kit:  # noqa: ANN401
@@ -140,10 +145,72 @@ def test_the_status_line_of_the_user_is_called_by_ours(files: tuple[str, ...], s
     }
 
 
-@pytest.mark.parametrize("name", sorted(set(names()) - {"claude"}))
+@pytest.mark.parametrize("name", sorted(set(names()) - {"claude", "codex"}))
 def test_others_are_started_as_they_are(name: str) -> None:
-    """Codex asks about every new hook, and calls its notifier for turns of its own."""
+    """They have no hooks that could be given for one run."""
     assert adapter(name).equip(("x", "y"), kit()) == Equipment(argv=("x", "y"))
+
+
+def codex(*argv: str, version: str = "0.166.0") -> Equipment:
+    """What Codex gets."""
+    return adapter("codex", version=version).equip(argv, kit())
+
+
+def test_codex_gets_hooks_on_its_command_line() -> None:
+    """Before a person's `--`; one is waited for, the others run in the background."""
+    made, path = codex("codex", "resume", "s", "--", "--hi"), "/gear/run-3/codex-hook.sh"
+    [given] = [word for word in made.argv if word.startswith("hooks=")]
+    hooks = tomllib.loads(given)["hooks"]
+    states = hooks.pop("state")
+    [[asks]] = [entry["hooks"] for entry in hooks["PermissionRequest"]]
+    others = [hooks[event][0]["hooks"][0] for event in hooks if event != "PermissionRequest"]
+
+    assert made.argv == ("codex", "resume", "s", "-c", given, "--", "--hi")
+    assert made.env == KIT.env
+    assert made.files == {path: f'exec env {SHIM} "$@"\n'}
+    assert (asks["command"], asks["timeout"], asks["async"]) == (f"sh {path} ask", 90, False)
+    assert all(hook["command"] == f"sh {path}" and hook["async"] for hook in others)
+    assert len(states) == len(hooks) == 7
+    assert states["/<session-flags>/config.toml:permission_request:0:0"] == {
+        "trusted_hash": digest("permission_request", asks)
+    }
+    assert digest("stop", {"type": "command", "command": "é", "timeout": 5, "async": False}) == (
+        STOP_DIGEST
+    )
+
+
+@pytest.mark.parametrize("version", ["", "0.165.9", "0.167.0", "1.0"])
+def test_another_codex_gets_no_hooks(version: str) -> None:
+    """It may know hooks by something else, and would stand at its review of them."""
+    made = codex("codex", version=version)
+
+    assert (made.argv, made.env) == (("codex",), {})
+    assert "by keys" in made.note
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-c", "hooks.Stop=[]"),
+        ("--config", "hooks={}"),
+        ("--config=hooks.state={}",),
+        ('-c"hooks".Stop=[]',),
+        ("-c=hooks={}",),
+    ],
+)
+def test_hooks_that_a_person_gives_codex_are_kept(words: tuple[str, ...]) -> None:
+    """Of two such options one would be lost."""
+    made = codex("codex", *words)
+
+    assert (made.argv, made.env) == (("codex", *words), {})
+    assert "hooks of its own" in made.note
+
+
+def test_other_settings_for_codex_are_no_hooks() -> None:
+    """`features.hooks` is a switch, and a prompt may say anything."""
+    made = codex("codex", "-c", "features.hooks=false", "hooks=1", "-chide_hooks=1")
+
+    assert made.note == ""
 
 
 def test_a_brief_waits_in_a_file_for_the_start_of_the_session() -> None:

@@ -29,6 +29,10 @@ HOOK = HookRead(
     word="PermissionRequest", status=Status.ASKING, session="s1", prompt=permission(), ticket="t1"
 )
 RAN = HookRead(word="PostToolUse", status=Status.WORKING, session="s1", prompt=permission())
+PAST = (
+    HookRead(word="Stop", status=Status.IDLE, session="s1"),
+    HookRead(word="UserPromptSubmit", status=Status.WORKING, session="s1"),
+)
 
 
 def running(settings: Settings = AUTO) -> Driver:
@@ -114,6 +118,48 @@ def test_what_a_hook_waits_with_is_judged_and_answered_at_once() -> None:
     assert (answer.ticket, answer.choice) == ("t1", Meaning.ONCE)
 
 
+@pytest.mark.parametrize("late", [RAN, *PAST], ids=lambda late: late.word)
+def test_a_hook_that_was_overtaken_ends_no_question(late: HookRead) -> None:
+    """They run in the background: what comes right after the question was before it."""
+    driver = running()
+    driver.tell(HOOK)
+    driver.tell(late, after=0.1)
+
+    assert [question.ticket for question in driver.view.held] == ["t1"]
+
+
+def test_a_dialog_that_opens_after_its_hook_is_the_same_question() -> None:
+    """Codex draws it then: a person is told once, and what they said to the hook counts for it."""
+    driver = running()
+    driver.tell(HOOK)
+    driver.judge(Stance.ASK)
+    driver.tell(OrderGiven(order=Order.ANSWER, question="1.1", text="always"))
+    [said] = answers(driver.decided)
+    driver.finish(said, Ending.SKIPPED, "that cannot be said through the hook")
+    driver.see(reading(Status.WORKING))
+    driver.see(asking())
+    driver.see_same(after=HOOK_WAIT)
+    [_, pressed] = answers(driver.decided)
+
+    assert (pressed.nth, pressed.ticket, pressed.choice) == (1, "", Meaning.ALWAYS)
+    assert len(escalations(driver)) == 1
+
+
+@pytest.mark.parametrize(
+    ("after", "subject"), [(11.0, "npm test"), (0.1, "npm publish")], ids=["late", "other"]
+)
+def test_another_dialog_after_a_hook_is_another_question(after: float, subject: str) -> None:
+    """What was said to the hook says nothing about it."""
+    driver = running()
+    driver.tell(HOOK)
+    driver.tell(OrderGiven(order=Order.ANSWER, question="1.1", text="yes"))
+    driver.tell(HookOver(ticket="t1", why="it broke"))
+    driver.see(asking(subject), after=after)
+
+    assert driver.view.question is not None
+    assert (driver.view.question.nth, driver.view.question.order) == (2, "")
+
+
 def test_a_second_hook_needs_no_cooldown() -> None:
     """An answer through a hook goes to one question and no other."""
     driver = running()
@@ -183,8 +229,7 @@ def test_a_hook_that_took_no_answer_leaves_it_to_the_keys() -> None:
     "fact",
     [
         RAN,
-        HookRead(word="Stop", status=Status.IDLE, session="s1"),
-        HookRead(word="UserPromptSubmit", status=Status.WORKING, session="s1"),
+        *PAST,
         SupervisorStarted(),
     ],
     ids=lambda fact: getattr(fact, "word", "supervisor"),
@@ -193,7 +238,7 @@ def test_what_ends_the_wait_of_a_hook(fact: HookRead | SupervisorStarted) -> Non
     """A person answered, the turn is over, or whoever held the line is dead."""
     driver = running()
     driver.tell(HOOK)
-    driver.tell(fact)
+    driver.tell(fact, after=2.5)
 
     assert driver.view.held == ()
 

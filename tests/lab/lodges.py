@@ -106,9 +106,26 @@ class Lodge(Trial):
 
     def press(self, *keys: str) -> None:
         """A person's keys in the agent's own terminal."""
+        self.press_at(self.status("a")["run"]["place"], *keys)
+
+    def press_at(self, place: str, *keys: str) -> None:
+        """A person's keys in that terminal, whoever is there to tell where it is."""
         tmux = ["tmux", "-S", str(socket_dir(self.state) / "tmux")]
-        place = self.status("a")["run"]["place"]
         subprocess.run([*tmux, "send-keys", "-t", place, *keys], check=True)
+
+    def shown(self, place: str) -> str:
+        """What stands in that terminal of ours; no daemon is asked, nor started by it."""
+        tmux = ["tmux", "-S", str(socket_dir(self.state) / "tmux")]
+        words = [*tmux, "capture-pane", "-p", "-t", place]
+        return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+    def until_shown(self, place: str, text: str) -> str:
+        """Wait until that stands there; all that does."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in (shown := self.shown(place)):
+            assert time.monotonic() < deadline, f"never shown: {text!r}; {shown}"
+            time.sleep(PAUSE)
+        return shown
 
     def processes(self) -> list[psutil.Process]:
         """Everything of this HOME that is not koboshi or its tmux."""

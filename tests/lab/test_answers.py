@@ -22,6 +22,8 @@ pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
 #: Claude Code as koboshi equips it, and with its hooks switched off: then only keys are left.
 WAYS = {"hook": (), "keys": ("--settings", '{"disableAllHooks": true}'), "codex": ()}
+#: Codex without its hooks.
+HOOKLESS = ("-c", "features.hooks=false")
 
 
 @pytest.fixture(params=("hook", "keys"))
@@ -274,7 +276,7 @@ def test_a_server_of_the_project_is_approved(lodges: Lodges, part: Part) -> None
 @pytest.mark.parametrize("part", [CODEX], ids=lambda part: part.key)
 def test_codex_is_answered_by_keys(lodges: Lodges, part: Part, model: Model) -> None:
     """A command that is allowed, one that is refused and why, and the agent's own question."""
-    lodge = ruled(lodges, part, "codex")
+    lodge = ruled(lodges, part, "codex", *HOOKLESS)
     lodge.run()
     model.expect(part.shell("touch made.txt"), say("Made."))
     lodge.say("send", "a", "Make it.")

@@ -62,8 +62,18 @@ def _request(**fields: Any) -> Request:  # noqa: ANN401 - fields of a Request
         ("WebFetch", {"url": "file:///etc/passwd"}, _request(tool="WebFetch", complete=False)),
         (
             "apply_patch",
-            {"command": "*** Begin Patch\n*** Update File: a\n*** Move to: ../b\n*** End Patch"},
-            _request(tool="apply_patch", paths=("a", "../b")),
+            {"command": "*** Begin Patch\n*** Update File: /a\n*** Move to: /b\n*** End Patch"},
+            _request(tool="apply_patch", paths=("/a", "/b")),
+        ),
+        (  # relative to a folder that is not told
+            "apply_patch",
+            {"command": "*** Begin Patch\n*** Update File: /a\n*** Move to: b\n*** End Patch"},
+            _request(tool="apply_patch", paths=("/a", "b"), complete=False),
+        ),
+        (
+            "Bash",
+            {"command": "npm test", "description": "network-access https://x.example:443"},
+            _request(tool="Bash", command="npm test", complete=False),
         ),
         ("apply_patch", {"command": "?"}, _request(tool="apply_patch", complete=False)),
         ("mcp__a__b", {"x": 1}, _request(tool="mcp__a__b")),

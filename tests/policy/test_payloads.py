@@ -76,3 +76,23 @@ def test_codex_tells_the_folder_that_the_command_runs_in() -> None:
     assert [judge_bare(each, POLICY, AROUND).verdict for each in CODEX] == [
         *(Word.ASK, Word.ASK, Word.ASK, Word.ALLOW)
     ]
+
+
+@pytest.mark.parametrize(
+    ("do", "tool", "takes"),
+    [
+        (Word.ALLOW, "Edit", True),
+        (Word.ALLOW, "Write", False),
+        (Word.ALLOW, "apply_patch", True),
+        (Word.DENY, "Edit", True),
+        (Word.DENY, "Write", True),
+    ],
+)
+def test_a_patch_of_codex_is_an_edit(do: Word, tool: str, takes: bool) -> None:  # noqa: FBT001
+    """A rule for edits allows it; one against writing refuses it, for it may make files."""
+    rule = AnswerRule(do=do, name="it", tools=(tool,), paths=("inside",))
+    path = f"{WORKTREE}/a"
+    asked = Request(kind=PromptKind.PERMISSION, tool="apply_patch", paths=(path,), writes=True)
+    found = judge_bare(asked, Policy(rules=(rule,)), AROUND)
+
+    assert (found.rule == "it") is takes

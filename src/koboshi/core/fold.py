@@ -263,11 +263,15 @@ def _asked(view: View, reading: Reading, at: float) -> View:
     fresh = Question(
         prompt=prompt, nth=tally.prompts + 1, since=at, above=reading.lines, left_to_person=doubt
     )
+    freed, about = view.freed, (prompt.kind, prompt.subject)
+    young = freed is not None and at - freed.since < view.settings.grace
+    if freed is not None and young and about == (freed.prompt.kind, freed.prompt.subject):
+        fresh = evolve(fresh, nth=freed.nth, order=freed.order, orders=freed.orders)
     loop = view.loop
     if loop is not None and prompt.subject and not loop.what.endswith(f" {prompt.subject}"):
         loop = evolve(loop, what="", nth=loop.nth + 1, times=0)  # its hooks may all be lost
-    after = evolve(view, question=fresh, clear=0, loop=loop)
-    return evolve(after, tally=evolve(tally, prompts=fresh.nth))
+    after = evolve(view, question=fresh, freed=None, clear=0, loop=loop)
+    return evolve(after, tally=evolve(tally, prompts=max(tally.prompts, fresh.nth)))
 
 
 def _clear(view: View) -> View:
@@ -317,7 +321,7 @@ def _started(view: View, body: RunStarted, now: Moment) -> View:
         view.tally, prompts=0, turns=0, nudges=0, interrupts=0, starts=0, held=0, probed=0
     )
     return evolve(
-        evolve(view, question=None, held=(), refused="", doubted=()),
+        evolve(view, question=None, held=(), freed=None, refused="", doubted=()),
         context=evolve(view.context, run=body.run),
         run=run,
         belief=Belief(status=Status.STARTING, since=now.at, reason=f"run {body.run} started"),

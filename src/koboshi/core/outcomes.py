@@ -42,7 +42,7 @@ def finished(view: View, body: ActionFinished, now: Moment) -> View:
     if action.run != view.run.number:
         return view
     if isinstance(action, do.Answer | do.Judge):
-        return _about_question(view, action, body)
+        return _about_question(view, action, body, now)
     if isinstance(action, do.Send):
         return _send_finished(view, action, ending)
     if isinstance(action, do.Refresh):
@@ -85,10 +85,12 @@ def _at_work(view: View) -> View:
     return evolve(view, saved="") if view.saved is None else view
 
 
-def _about_question(view: View, action: do.Answer | do.Judge, body: ActionFinished) -> View:
+def _about_question(
+    view: View, action: do.Answer | do.Judge, body: ActionFinished, now: Moment
+) -> View:
     if isinstance(action, do.Judge):
         return _judged(view, action, body)
-    return _answered(_answer_finished(view, action, body), action, body.outcome.ending)
+    return _answered(_answer_finished(view, action, body, now), action, body.outcome.ending)
 
 
 def _judged(view: View, action: do.Judge, body: ActionFinished) -> View:
@@ -114,12 +116,12 @@ def _answered(view: View, action: do.Answer, ending: Ending) -> View:
     return evolve(view, tally=tally, refused=reason or view.refused)
 
 
-def _answer_finished(view: View, action: do.Answer, body: ActionFinished) -> View:
+def _answer_finished(view: View, action: do.Answer, body: ActionFinished, now: Moment) -> View:
     question, outcome = view.question, body.outcome
     if action.ticket:
         # Whatever came of it, nobody waits there any more; a dialog that stays is looked at again.
-        after = let_go(view, action.ticket)
-        return evolve(after, question=None) if outcome.ending is Ending.DONE else after
+        after = let_go(view, action.ticket, now.at)
+        return evolve(after, question=None, freed=None) if outcome.ending is Ending.DONE else after
     if action.order and question is not None and question.nth == action.nth:
         view = evolve(view, question=evolve(question, order=""))  # said again, it is done again
         question = view.question

@@ -40,6 +40,8 @@ def without(view: View, *sources: Source) -> View:
 #: Hooks after which no question from before is open.
 _PAST_ASKING = ("Stop", "StopFailure", "UserPromptSubmit", "SessionStart", "SessionEnd")
 _RAN = ("PostToolUse", "PostToolUseFailure")
+#: Seconds by which hooks that run in the background may overtake each other.
+_LATE = 2.0
 
 Signal = HookRead | HookOver | SignalRead | TasksRead | PeersCounted | LinesHeard
 
@@ -49,7 +51,7 @@ def told(view: View, body: Signal, now: Moment) -> View:
     if isinstance(body, PeersCounted):
         return view if body.count == view.peers else evolve(view, peers=body.count)
     if isinstance(body, HookOver):
-        return let_go(view, body.ticket)
+        return let_go(view, body.ticket, now.at)
     if isinstance(body, TasksRead):
         tasks = Tasks(done=body.done, left=body.left)
         return view if tasks == view.tasks else evolve(view, tasks=tasks)
@@ -92,20 +94,21 @@ def _held(view: View, body: HookRead, now: Moment) -> View:
         asked = Question(
             prompt=body.prompt, nth=nth, since=now.at - body.age, looks=2, ticket=body.ticket
         )
-        return evolve(view, held=(*view.held, asked), tally=evolve(view.tally, prompts=nth))
+        tally = evolve(view.tally, prompts=nth)
+        return evolve(view, held=(*view.held, asked), freed=None, tally=tally)
     if not view.held:
         return view
     past, ran = body.word in _PAST_ASKING, body.word in _RAN and body.prompt is not None
     left = tuple(  # a hook may come late, and tell of what was before
         q
         for q in view.held
-        if q.since >= now.at - body.age or not (past or (ran and q.prompt == body.prompt))
+        if q.since >= now.at - body.age - _LATE or not (past or (ran and q.prompt == body.prompt))
     )
     return view if left == view.held else evolve(view, held=left)
 
 
-def let_go(view: View, ticket: str) -> View:
-    """Nobody waits there any more. A dialog that is still there is the same question: told once."""
+def let_go(view: View, ticket: str, at: float) -> View:
+    """Nobody waits there any more. A dialog that is there, or comes, is the same: told once."""
     over = next((q for q in view.held if q.ticket == ticket), None)
     if over is None:
         return view
@@ -113,7 +116,8 @@ def let_go(view: View, ticket: str) -> View:
     fits = shown is not None and shown.advice is None and shown.prompt.kind is over.prompt.kind
     if fits and shown is not None and abs(shown.since - over.since) < view.settings.grace:
         shown = evolve(shown, nth=over.nth, order=over.order, orders=over.orders)
-    return evolve(view, held=left, question=shown)
+    freed = evolve(over, since=at) if shown is None else None
+    return evolve(view, held=left, question=shown, freed=freed)
 
 
 def _looped(loop: Loop | None, body: HookRead) -> Loop:

@@ -264,6 +264,7 @@ class View:
     sight: Sight = Sight()
     question: Question | None = None
     held: tuple[Question, ...] = ()  #: questions that a hook of the agent's waits with
+    freed: Question | None = None  #: one that a hook gave up: its dialog may be still to come
     refused: str = ""  #: why it was told no by keys, until it knows
     doubted: tuple[str, ...] = ()  #: fingerprints of questions that may have been answered
     clear: int = 0  #: looks in a row without a question, while there are such

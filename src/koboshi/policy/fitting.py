@@ -67,6 +67,8 @@ def takes_touch(rule: AnswerRule, touch: Touch, tool: str, scene: Scene) -> bool
 def _file_tools(rule: AnswerRule, touch: Touch, tool: str) -> Iterator[str]:
     if tool:
         yield tool
+        if tool == "apply_patch":  # Codex's, which edits files and may make new ones
+            yield from ("Edit",) if rule.do is Word.ALLOW else ("Edit", "Write")
         return
     yield "Write" if touch.writes else "Read"
     if not rule.paths:

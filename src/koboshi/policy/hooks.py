@@ -81,11 +81,13 @@ def _shell(tool: str, fields: Fields) -> Request:
     # Outside of the sandbox it is another question than the command alone.
     outside = bool(fields.get("dangerouslyDisableSandbox"))
     where = fields.get("workdir", fields.get("directory"))
+    # Codex asks so about the network for a command that runs already: its words are no answer.
+    network = str(fields.get("description", "")).startswith("network-access ")
     return Request(
         kind=PromptKind.PERMISSION,
         tool=tool,
         command=str(command) if right else "",
-        complete=right and not outside and not where,
+        complete=right and not (outside or where or network),
     )
 
 
@@ -126,9 +128,11 @@ def _host(url: str) -> str:
 
 
 def _patch(tool: str, fields: Fields) -> Request:
+    """Files of a patch. Codex does not tell in which folder it applies one: `cwd` is the turn's."""
     texts = [value for value in fields.values() if isinstance(value, str)]
     paths = tuple(found for text in texts for found in _PATCHED.findall(text[:_MAX_TEXT]))
-    whole = bool(paths) and all(len(text) <= _MAX_TEXT for text in texts)
+    known = bool(paths) and all(path.startswith("/") for path in paths)
+    whole = known and all(len(text) <= _MAX_TEXT for text in texts)
     return Request(kind=PromptKind.PERMISSION, tool=tool, paths=paths, complete=whole)
 
 

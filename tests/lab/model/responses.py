@@ -126,9 +126,15 @@ def filled(asked: Asked, block: Block, index: int) -> dict[str, Any]:
                 "type": "function_call",
                 "status": "completed",
                 "call_id": asked.call_id(block, index),
-                "name": block.tool,
+                **named(block.tool),
                 "arguments": json.dumps(dict(block.input)),
             }
+
+
+def named(tool: str) -> dict[str, str]:
+    """A tool by its name; one of a server is in that server's own space of names."""
+    space, _, name = tool.rpartition("__")
+    return {"namespace": space, "name": name} if space.startswith("mcp__") else {"name": tool}
 
 
 def begun(item: dict[str, Any]) -> dict[str, Any]:

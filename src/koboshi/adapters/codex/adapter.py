@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from koboshi.adapters.clis import CliAdapter
 
+from .equip import equip
 from .rollout import read_signal
 from .story import read_story
+
+if TYPE_CHECKING:
+    from koboshi.adapters.equipment import Equipment, Kit
 
 
 class CodexAdapter(CliAdapter):
@@ -18,7 +22,11 @@ class CodexAdapter(CliAdapter):
     """
 
     name = "codex"
-    offers: ClassVar[tuple[str, ...]] = (*CliAdapter.offers, "transcript")
+    offers: ClassVar[tuple[str, ...]] = (*CliAdapter.offers, "hooks", "transcript")
 
     signal = staticmethod(read_signal)
     story = staticmethod(read_story)
+
+    def equip(self, argv: tuple[str, ...], kit: Kit) -> Equipment:
+        """Hooks, in versions that know ours without a question."""
+        return equip(argv, kit, self._version)

@@ -20,5 +20,8 @@ EVENTS = (
 )
 #: Seconds after which Codex gives up on a hook; it waits for each, the shim takes a hundredth.
 TIMEOUT = 5
+#: The one that may answer, and is waited for. Codex opens its dialog only after it; the shim and
+#: who listens to it give up long before.
+ASKS, ASKS_TIMEOUT = "PermissionRequest", 90
 
 HOOKS = Splice(EVENTS, {"timeout": TIMEOUT})
