@@ -62,14 +62,13 @@ def _world() -> World:
 def dialog(random: Random) -> None:
     """A dialog about a hostile command: allowed is only what was asked, whole and to the letter."""
     command = dialogs.hostile(random)
-    prompt = CLAUDE.read(dialogs.drawn(random, command)).prompt
+    seen = dialogs.drawn(random, command)
+    prompt = CLAUDE.read(seen).prompt
     if prompt is None or prompt.kind is not PromptKind.PERMISSION:
         return
-    request = request_of_prompt(prompt, "claude", "/work")
+    request = request_of_prompt(prompt, "claude", "/work", seen.cols)
     believed = request.complete and request.command in dialogs.ALLOWED
-    whole = " ".join(dialogs.shown(command).split())
-    # Of a command that cannot be seen at all its description is left; it names nothing to run.
-    if believed and whole and whole != request.command:
+    if believed and dialogs.shown(command).strip() != request.command:
         raise Fooled(f"{command!r} was taken for {request.command!r}")
 
 

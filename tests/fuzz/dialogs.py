@@ -50,6 +50,9 @@ _PIECES = (
     "❯ ",
     "Tip: npm test",
 )
+#: What shows nothing, and how often a command is made of nothing else.
+_INVISIBLE = ("\u200b", "\u202e", "\u2066", "\ufeff", "\u00ad", "\u2060", " ", "\n", "\t")
+_UNSEEN = 0.1
 _OPTIONS = (
     (" ❯ 1. Yes", "   2. Yes, and don’t ask again for: npm *", "   3. No"),
     (" ❯ 1. Yes", "   2. No"),
@@ -59,6 +62,8 @@ _OPTIONS = (
 
 def hostile(random: Random) -> str:
     """A command that an agent may have made up to look like another."""
+    if random.random() < _UNSEEN:
+        return "".join(random.choice(_INVISIBLE) for _ in range(random.randint(1, 3)))
     return "".join(random.choice(_PIECES) for _ in range(random.randint(1, 7)))
 
 
@@ -77,11 +82,14 @@ def _wrapped(text: str, columns: int) -> list[str]:
 
 def drawn(random: Random, command: str) -> ScreenSeen:
     """The screen of a program that asks about that command."""
-    columns, height = random.choice(((80, 24), (120, 40), (200, 50)))
-    about = [f" {row}" for row in _wrapped(hostile(random), columns - 2)[:2]]
-    framed = random.random() < 0.7
+    columns, height = random.randint(40, 250), random.choice((24, 40, 50))
+    framed = random.random() < 0.6
     inset = " " if framed else "   "
-    shown = [f"{inset}{row}" for row in _wrapped(command, columns - 4)]
+    words = hostile(random) if random.random() < 0.5 else random.choice(ALLOWED)
+    about = [f"{inset}{row}" for row in _wrapped(words, columns - 2)[:2]]
+    shown = [f"{inset}{row}" for row in _wrapped(command, columns - random.randint(4, 8))]
+    if framed and len(shown) > 1 and random.random() < 0.5:
+        shown = [f" │{row}" for row in shown]
     rule = [_RULE * columns] if framed else [""]
     body = [*about, *rule, *shown, *rule] if framed else ["", *shown, *about, ""]
     rows = [

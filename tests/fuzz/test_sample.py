@@ -25,7 +25,7 @@ def test_hostile_input_fools_nobody(kind: object) -> None:
 def test_a_reader_that_believes_too_much_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fuzzer has been seen red: a cut command that counts as whole is found."""
 
-    def naive(prompt: object, _cli: str, cwd: str) -> Request:
+    def naive(prompt: object, _cli: str, cwd: str, _columns: int) -> Request:
         words = str(getattr(prompt, "subject", "")).replace("…", " ").split("\n")[0].strip()
         kind = getattr(prompt, "kind")  # noqa: B009
         return Request(kind=kind, tool="Bash", command=words, cwd=cwd, complete=True)

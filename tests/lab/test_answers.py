@@ -127,6 +127,11 @@ path = "inside"
 
 [[answers.rule]]
 do = "allow"
+tool = "Read"
+path = "/etc/hostname"
+
+[[answers.rule]]
+do = "allow"
 tool = "WebFetch"
 domain = "127.0.0.1"
 
@@ -170,6 +175,44 @@ def test_what_the_policy_says_is_answered(
     assert poem.read_text(encoding="utf-8") == "one\nthree\n"
     assert ways(lodge) == [way] * 4
     assert len({result.id for result in model.results}) == 4
+
+
+#: Longer than a row; and what looks the same, because a line ends where the other one is wrapped.
+LONG = "touch " + " ".join(f"word{number}.txt" for number in range(30))
+LOOKALIKES = [LONG.replace(f" word{number}.txt", f"\nword{number}.txt") for number in (10, 11)]
+
+
+def test_a_long_command_is_read_as_it_was_written(
+    lodges: Lodges, part: Part, way: str, model: Model
+) -> None:
+    """By keys too: the screen shows it, and the transcript tells where its lines end."""
+    lodge = lodged(lodges, part, way, allow=LONG, answer_cooldown="1s")
+    model.expect(call("Bash", command=LONG, description="Make"), say("Made."))
+    lodge.say("send", "a", "Make them.")
+    lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
+
+    assert (lodge.home.cwd / "word29.txt").exists()
+    assert ways(lodge) == [way]
+
+    lookalike = LOOKALIKES[CLAUDE.index(part)]
+    model.expect(call("Bash", command=lookalike, description="Make"), say("Made."))
+    lodge.say("send", "a", "Make them again.")
+
+    assert waiting(lodge)["policy"]["verdict"] == "ask"
+    assert ways(lodge) == [way]
+
+
+def test_a_file_that_is_read_is_judged_as_one(
+    lodges: Lodges, part: Part, way: str, model: Model
+) -> None:
+    """Its dialog looks like that of a command."""
+    lodge = ruled(lodges, part, way)
+    lodge.run()
+    model.expect(call("Read", file_path="/etc/hostname"), say("Read."))
+    lodge.say("send", "a", "Read it.")
+    lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
+
+    assert ways(lodge) == [way]
 
 
 def test_a_refusal_reaches_the_model_with_its_reason(
@@ -245,17 +288,13 @@ def with_server(lodge: Lodge, target: Path) -> Path:
 def test_a_tool_of_a_server_is_allowed_by_name(
     lodges: Lodges, part: Part, way: str, tmp_path: Path, model: Model
 ) -> None:
-    """It is called once. 2.1.325 does not show the name of the tool: then a person is asked."""
+    """It is called once. 2.1.325 shows a name for people: its own one is in the transcript."""
     config = tmp_path / "mcp.json"
     lodge = ruled(lodges, part, way, "--mcp-config", str(config))
     calls = with_server(lodge, config)
     lodge.run()
     model.expect(call("mcp__lab__note", word="hello"), say("Noted."))
     lodge.say("send", "a", "Note it.")
-    if (part, way) == (CLAUDE[-1], "keys"):
-        question = waiting(lodge)
-        assert question["policy"]["rule"] == "incomplete"
-        lodge.say("answer", question["id"], "yes")
     lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
 
     assert "noted hello" in results(model)[0]

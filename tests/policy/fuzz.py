@@ -320,6 +320,7 @@ def check_payload(draw: random.Random) -> None:
         assert request.complete or found.verdict is not Word.ALLOW, payload
 
 
+_TOOLS = ["Bash", "Edit", "Read", "WebFetch", "WebSearch", "apply_patch", "mcp__a__b", ""]
 _QUESTIONS = [
     "Do you want to proceed?",
     "Would you like to run the following command?",
@@ -344,6 +345,7 @@ def check_prompt(draw: random.Random) -> None:
         question=question,
         subject=subject,
         options=tuple(draw.sample(options, 2)),
+        tool=draw.choice([*_TOOLS, random_line(draw)]),
     )
     cli = draw.choice(["claude", "codex", "gemini", "opencode", "scripted", ""])
     request = request_of_prompt(prompt, cli, "/home/u/src/app")

@@ -9,18 +9,38 @@ from tests.core.worlds import permission
 
 
 @pytest.mark.parametrize(
-    ("subject", "tool", "whole"),
+    ("cli", "tool", "subject", "whole"),
     [
-        ("npm test", "Bash", True),
-        ("npm test\nrm -rf /", "Bash", False),
-        ("npm test …", "Bash", False),
-        ('lab - note(word: "hello") (MCP)\nNote a word', "mcp__lab__note", True),
-        ('x\nlab - note(word: "hello") (MCP)', "", False),
-        ("", "Bash", False),
+        ("claude", "Bash", "npm test", True),
+        ("claude", "Bash", "npm test\nrm -rf /", False),
+        ("claude", "Bash", "npm test …", False),
+        ("claude", "Bash", "", False),
+        ("claude", "Bash", " \u3000", False),
+        ("claude", "PowerShell", "Get-Item x", False),
+        ("claude", "", "npm test", False),
+        ("claude", "Read", "/etc/hostname", True),
+        ("claude", "Search", "/etc", False),
+        ("claude", "WebSearch", "python asyncio", True),
+        # Of a server's tool the name is enough, where it is its own and not one for people.
+        ("claude", "mcp__lab__note", "lab - note(word: …", True),
+        ("claude", "mcp__lab__Note", "lab — Note Tool: (MCP)", False),
+        ("codex", "mcp__lab__Note", "", True),
+        # Neither shows in which folder: the tool takes one.
+        ("codex", "Bash", "npm test", False),
+        ("opencode", "Bash", "npm test", False),
+        ("opencode", "Edit", "app.py", True),
+        ("codex", "apply_patch", "app.py", False),
     ],
 )
-def test_what_a_screen_proves(subject: str, tool: str, whole: bool) -> None:  # noqa: FBT001
-    """A command must be there in full; of a server's tool the name is enough, where it is first."""
-    request = request_of_prompt(permission(subject), "claude", "/work")
+def test_what_a_screen_proves(cli: str, tool: str, subject: str, whole: bool) -> None:  # noqa: FBT001
+    """The tool must be one that is known, and what it would do there in full."""
+    request = request_of_prompt(permission(subject, tool=tool), cli, "/work")
 
     assert (request.tool, request.complete) == (tool, whole)
+
+
+def test_a_file_that_is_read_is_not_one_that_is_written() -> None:
+    """A rule about what may be written says nothing about it."""
+    request = request_of_prompt(permission("/etc/hostname", tool="Read"), "claude", "/work")
+
+    assert (request.paths, request.writes) == (("/etc/hostname",), False)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from koboshi.adapters.registry import adapter
-from koboshi.core.readings import Meaning, Option, Prompt, PromptKind
+from koboshi.core.readings import Prompt, PromptKind
 from koboshi.policy.dialogs import request_of_prompt
 from koboshi.policy.requests import Request
 from tests.adapters.looks import CASES, FOUND, look_of
@@ -33,20 +33,28 @@ RECORDED: dict[str, dict[str, Any]] = {
     },
     "claude/asking-bash-long-2-1-197-80": {"tool": "Bash", "complete": False},
     "claude/asking-edit-2-1-197-120": {"tool": "Edit", "paths": ("app.py",)},
-    "claude/asking-write-new-2-1-197-120": {"tool": "Edit", "paths": ("new_module.py",)},
+    "claude/asking-write-new-2-1-197-120": {"tool": "Write", "paths": ("new_module.py",)},
     # A patch may change more files than the first one.
     "codex/asking-apply-patch-0-166-0-120": {
-        "tool": "Edit",
+        "tool": "apply_patch",
         "paths": ("/opt/lab2_new.txt",),
         "complete": False,
     },
-    "codex/asking-exec-0-166-0-120": {"tool": "Bash", "command": "touch /opt/lab2_test"},
+    # In which folder, only its own file tells.
+    "codex/asking-exec-0-166-0-120": {
+        "tool": "Bash",
+        "command": "touch /opt/lab2_test",
+        "complete": False,
+    },
     "codex/asking-exec-multiline-0-77-0-160": {"tool": "Bash", "complete": False},
     "gemini/asking-shell-0-61-0-120": {"tool": "Bash", "command": "npm test"},
     # Two rows: whether a line ended there or a word was wrapped, nobody can tell.
-    "gemini/asking-shell-long-0-61-0-120": {"tool": "Bash", "complete": False},
-    # The dialog tells what kind of thing it is about, the prompt does not.
-    "opencode/asking-bash-1-18-33-80": {"tool": "", "command": "", "complete": False},
+    "gemini/asking-shell-long-0-61-0-120": {"tool": "", "complete": False},
+    "opencode/asking-bash-1-18-33-80": {
+        "tool": "Bash",
+        "command": "npm test",
+        "complete": False,
+    },
     "scripted/asking-dialog-inside-command": {"tool": "Bash", "complete": False},
     "scripted/asking-permission": {"tool": "Bash", "command": "rm -rf build"},
     "scripted/asking-permission-narrow-japanese": {"tool": "Bash"},
@@ -80,45 +88,18 @@ def test_every_recorded_permission_is_in_the_table() -> None:
     assert set(RECORDED) == {name for name in names if _read(name)}
 
 
-def _asked(question: str, subject: str, *options: str) -> Prompt:
-    return Prompt(
-        kind=PromptKind.PERMISSION,
-        question=question,
-        subject=subject,
-        options=tuple(Option(text=text, meaning=Meaning.ONCE) for text in options),
-    )
-
-
 @pytest.mark.parametrize(
-    ("cli", "prompt", "expected"),
+    ("subject", "columns", "whole"),
     [
-        (
-            "gemini",
-            _asked(
-                'Allow execution of MCP tool "deploy" from server "labsrv"?',
-                'deploy (labsrv MCP Server) {"target":"staging"}',
-            ),
-            ("mcp__labsrv__deploy", "", True),
-        ),
-        ("gemini", _asked("Allow execution of something?", "npm test"), ("", "", False)),
-        (
-            "claude",
-            _asked(
-                "Do you want to proceed?",
-                "npm test",
-                "Yes, and don't ask again for Web Search commands in /x",
-            ),
-            ("WebSearch", "", False),
-        ),
-        ("claude", _asked("Do you want to proceed?", "a" * 68), ("Bash", "a" * 68, True)),
-        ("claude", _asked("Do you want to proceed?", "a" * 69), ("Bash", "a" * 69, False)),
-        ("claude", _asked("Do you want to proceed?", "テ" * 35), ("Bash", "テ" * 35, False)),
+        ("a" * 68, 80, True),
+        ("a" * 69, 80, False),
+        ("テ" * 35, 80, False),
+        ("a" * 188, 200, True),
+        ("a" * 189, 200, False),
     ],
 )
-def test_what_a_screen_does_not_prove(
-    cli: str, prompt: Prompt, expected: tuple[str, str, bool]
-) -> None:
-    """A server's tool is no command, a search neither; and what may be wrapped is not complete."""
-    found = request_of_prompt(prompt, cli, "/w")
+def test_what_may_be_wrapped_is_not_proven(subject: str, columns: int, whole: bool) -> None:  # noqa: FBT001
+    """A row that is full may go on with another line; how wide it is, the terminal says."""
+    prompt = Prompt(kind=PromptKind.PERMISSION, question="?", subject=subject, tool="Bash")
 
-    assert (found.tool, found.command, found.complete) == expected
+    assert request_of_prompt(prompt, "claude", "/w", columns).complete is whole

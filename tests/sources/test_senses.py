@@ -25,6 +25,7 @@ from koboshi.sources import transcripts as transcripts_module
 from koboshi.sources.registry import Registry
 from koboshi.sources.senses import Senses
 from koboshi.sources.tail import Tail
+from koboshi.sources.transcripts import ClaudeTranscript
 
 
 @pytest.fixture
@@ -225,6 +226,20 @@ def test_of_an_old_file_only_the_end_is_read(
     assert tail.read() == (b"again",)
     path.unlink()
     assert tail.read() == ()
+
+
+def test_who_asks_for_a_transcript_need_not_wait_for_the_next_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was not there yet when it was looked for last."""
+    monkeypatch.setattr("koboshi.sources.transcripts.SEARCH", 0.0)
+    transcript = ClaudeTranscript(1)
+    before = transcript.read(tmp_path, "s1"), transcript.last(100)
+    (tmp_path / "projects" / "-work").mkdir(parents=True)
+    (tmp_path / "projects" / "-work" / "s1.jsonl").write_bytes(b"{}\n")
+
+    assert before == (None, ())
+    assert transcript.last(100) == (b"{}", b"")
 
 
 def test_a_run_that_ended_before_anybody_looked_is_known_by_its_session(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def asked(payload: Mapping[str, Any]) -> Prompt:
     if kind is PromptKind.QUESTION:
         return _choice(given)
     question = "Carry out this plan?" if kind is PromptKind.PLAN else f"Allow {tool or 'this'}?"
-    return Prompt(kind=kind, question=question, subject=_subject(given))
+    return Prompt(kind=kind, question=question, subject=_subject(given), tool=tool)
 
 
 def _subject(given: dict[str, Any]) -> str:

@@ -61,6 +61,7 @@ def read_dialog(manifest: Manifest, rows: Sequence[str]) -> DialogRead | str:
         options=tuple(_option(manifest, kind, i, text) for i, text in enumerate(texts)),
         selected=selected,
         subject=subject,
+        tool=manifest.dialog.tools.get(title, ""),
     )
     if kind in manifest.dialog.closed and not _is_closed(prompt):
         return "dialog_options_unknown"

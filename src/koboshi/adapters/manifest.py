@@ -48,6 +48,7 @@ class DialogGrammar:
     title: Pattern
     cancel: Pattern
     titles: dict[str, PromptKind]
+    tools: dict[str, str]  #: which tool a dialog with that title is about
     closed: frozenset[PromptKind]
 
 
@@ -129,9 +130,10 @@ def parse(text: str) -> Manifest:
 def _dialog(raw: dict[str, Any]) -> DialogGrammar:
     rows = ("option", "option_more", "question", "subject", "title", "cancel")
     titles = {title: PromptKind(kind) for title, kind in raw["titles"].items()}
+    tools = dict(raw["tools"])
     closed = frozenset(PromptKind(kind) for kind in raw["closed"])
     return DialogGrammar(
-        titles=titles, closed=closed, **{row: re.compile(raw[row]) for row in rows}
+        titles=titles, tools=tools, closed=closed, **{row: re.compile(raw[row]) for row in rows}
     )
 
 

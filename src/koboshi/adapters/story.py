@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A tool call as the agent wrote it down before it was carried out: word for word."""
+
+    tool: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+    cwd: str = ""  #: the folder it would run in; empty: not told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,3 +26,4 @@ class Story:
     todos: tuple[str, ...] = ()  #: open items of its list
     given: str = ""  #: what a hook of ours gave it to know before all that
     calls: tuple[str, ...] = ()  #: tool calls without a result: they may have run
+    pending: tuple[Written, ...] = ()  #: the same calls, as they were written down

@@ -63,6 +63,7 @@ class Prompt:
     options: tuple[Option, ...] = ()
     selected: int | None = None
     subject: str = ""
+    tool: str = ""  #: what it would run ("Bash", "mcp__server__tool"), where the dialog says so
 
     @property
     def fingerprint(self) -> str:

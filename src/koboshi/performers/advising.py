@@ -20,11 +20,15 @@ from koboshi.core.readings import Meaning, PromptKind
 from koboshi.core.view import evolve
 
 if TYPE_CHECKING:
+    from koboshi.adapters.story import Written
     from koboshi.core.readings import Prompt
 
 #: Bytes of an opinion.
 MOST = 64 * 1024
 _STRICTNESS = (Stance.ALLOW, Stance.ASK, Stance.DENY)
+
+
+Calls = Callable[[], tuple["Written", ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +39,9 @@ class Matter:
     payload: Mapping[str, Any] | None = None
     cwd: str = ""
     allow: tuple[str, ...] = ()  #: commands that the owner listed, word for word
+    columns: int = 0  #: of the terminal; 0: not known
+    calls: Calls = tuple  #: what it has written down and not carried out yet
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 class Line(Protocol):
@@ -98,6 +105,7 @@ def _told(matter: Matter, first: Advice) -> bytes:
             "kind": prompt.kind.value,
             "question": prompt.question,
             "subject": prompt.subject,
+            "tool": prompt.tool,
             "options": [option.text for option in prompt.options],
             "cwd": matter.cwd,
             "payload": matter.payload,

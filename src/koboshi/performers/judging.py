@@ -15,6 +15,7 @@ from .advising import Matter, second_opinion, stricter
 from .hands import Skipped
 
 if TYPE_CHECKING:
+    from koboshi.adapters.story import Written
     from koboshi.core.actions import Judge
 
     from .hands import Hands
@@ -25,7 +26,7 @@ log = logging.getLogger(__name__)
 async def judge(action: Judge, hands: Hands) -> Outcome:
     """What the policy says about the question, if it is still the one that was decided about."""
     try:
-        advice = await _advice(_matter(action, hands), hands)
+        advice = await _advice(await _matter(action, hands), hands)
     except Skipped as gone:
         advice = Advice(stance=Stance.ASK, rule="gone", why=str(gone))
     except Exception as error:  # noqa: BLE001 - rule 1: a policy that breaks must not answer
@@ -35,7 +36,7 @@ async def judge(action: Judge, hands: Hands) -> Outcome:
     return Outcome(ending=Ending.DONE, advice=advice)
 
 
-def _matter(action: Judge, hands: Hands) -> Matter:
+async def _matter(action: Judge, hands: Hands) -> Matter:
     view, cwd = hands.view(), hands.program.cwd
     allow = view.settings.allow
     if action.ticket:
@@ -47,7 +48,19 @@ def _matter(action: Judge, hands: Hands) -> Matter:
     question = view.question
     if question is None or question.prompt.fingerprint != action.fingerprint:
         raise Skipped("the question is not there any more")
-    return Matter(prompt=question.prompt, cwd=cwd, allow=allow)
+    seen = (await hands.look()).seen
+
+    def calls() -> tuple[Written, ...]:
+        return hands.adapter.story(hands.transcript()).pending
+
+    return Matter(
+        prompt=question.prompt,
+        cwd=cwd,
+        allow=allow,
+        columns=seen.cols,
+        calls=calls,
+        pause=hands.sleep,
+    )
 
 
 async def _advice(matter: Matter, hands: Hands) -> Advice:

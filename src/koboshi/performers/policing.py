@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +19,16 @@ from koboshi.store.paths import state_dir
 from .advising import Matter
 
 if TYPE_CHECKING:
-    from koboshi.policy.requests import Opinion
+    from koboshi.policy.requests import Opinion, Request
 
     from .advising import Advise
 
 #: Seconds for a judgement: a path may lie on a disk that does not answer.
 LONGEST = 10.0
+#: CLIs that write a call down before they ask about it; how often it is looked for, and seconds
+#: between two looks. What a dialog shows in full does not wait long: the file tells its folder.
+WRITERS = frozenset({"claude", "codex"})
+SOON, LATE, PAUSE = 3, 30, 0.1
 
 
 def surroundings(folder: str, home: str = "") -> Surroundings:
@@ -39,8 +45,9 @@ def surroundings(folder: str, home: str = "") -> Surroundings:
 
 def warm() -> None:
     """Have ready what a judgement needs: the first one would wait for the grammar of a shell."""
-    matter = Matter(prompt=Prompt(kind=PromptKind.PERMISSION, question="?", subject="true"))
-    _opinion(matter, Policy(exact=("true",)), "claude", "/")
+    prompt = Prompt(kind=PromptKind.PERMISSION, question="?", subject="true", tool="Bash")
+    requests = _requests(Matter(prompt=prompt, cwd="/"), "claude")
+    _opinion(requests, Policy(exact=("true",)), "/", "")
 
 
 def by_policy(policy: Policy, cli: str, home: str = "") -> Advise:
@@ -48,8 +55,9 @@ def by_policy(policy: Policy, cli: str, home: str = "") -> Advise:
 
     async def advise(matter: Matter) -> Advice:
         async with asyncio.timeout(LONGEST):
+            requests = await _wanted(matter, cli)
             # Looking where a link leads may take a while, and the others must not wait for it.
-            opinion = await asyncio.to_thread(_opinion, matter, policy, cli, home)
+            opinion = await asyncio.to_thread(_opinion, requests, policy, matter.cwd, home)
         return Advice(
             stance=Stance(opinion.verdict.value),
             rule=opinion.rule,
@@ -61,16 +69,42 @@ def by_policy(policy: Policy, cli: str, home: str = "") -> Advise:
     return advise
 
 
-def _opinion(matter: Matter, policy: Policy, cli: str, home: str) -> Opinion:
-    # Imported late: the grammar of a shell is large, and most agents never ask in mode auto.
-    from koboshi.policy.dialogs import request_of_prompt  # noqa: PLC0415
-    from koboshi.policy.hooks import request_of_hook  # noqa: PLC0415
-    from koboshi.policy.judging import judge  # noqa: PLC0415
-    from koboshi.policy.requests import Opinion, Word  # noqa: PLC0415
+async def _wanted(matter: Matter, cli: str) -> tuple[Request, ...]:
+    """What is asked for, once the agent has written it down or does not any more."""
+    tries = 0
+    while True:
+        requests = await asyncio.to_thread(_requests, matter, cli)
+        shown = len(requests) == 1 and requests[0].complete
+        by_file = matter.payload is not None or requests[0].written
+        if by_file or cli not in WRITERS or tries >= (SOON if shown else LATE):
+            return requests
+        tries += 1
+        await matter.pause(PAUSE)
 
-    request = None if matter.payload is None else request_of_hook(dict(matter.payload))
-    if matter.payload is None:
-        request = request_of_prompt(matter.prompt, cli, matter.cwd)
-    if request is None:
+
+def _requests(matter: Matter, cli: str) -> tuple[Request, ...]:
+    """The requests that it may be: of a hook's payload, of a file, or of the dialog alone."""
+    # Imported late: most agents never ask in mode auto.
+    from koboshi.policy.dialogs import COLUMNS, request_of_prompt  # noqa: PLC0415
+    from koboshi.policy.hooks import request_of_hook  # noqa: PLC0415
+    from koboshi.policy.written import shown_calls, speaks_of_another  # noqa: PLC0415
+
+    if matter.payload is not None:
+        request = request_of_hook(dict(matter.payload))
+        return () if request is None else (request,)
+    calls = [(each.tool, each.given, each.cwd) for each in matter.calls()]
+    dialog = request_of_prompt(matter.prompt, cli, matter.cwd, matter.columns or COLUMNS)
+    if speaks_of_another(matter.prompt, calls):
+        dialog = replace(dialog, complete=False)
+    return shown_calls(matter.prompt, calls) or (dialog,)
+
+
+def _opinion(requests: tuple[Request, ...], policy: Policy, cwd: str, home: str) -> Opinion:
+    """The strictest opinion of what it may be."""
+    from koboshi.policy.judging import judge  # noqa: PLC0415 - the grammar of a shell is large
+    from koboshi.policy.requests import Opinion, Word, stricter  # noqa: PLC0415
+
+    if not requests:
         return Opinion(verdict=Word.ASK, rule="unparsed", why="what it asks for is not known")
-    return judge(request, policy, surroundings(matter.cwd, home))
+    around = surroundings(cwd, home)
+    return reduce(stricter, (judge(request, policy, around) for request in requests))

@@ -2,38 +2,29 @@
 
 Rule 1: a screen proves less than a hook: what may be cut off or wrapped is incomplete. A line break
 at the edge of the screen looks like a wrapped word: `git log …⏎evil` like `git log … evil`.
-Rule 2: options and questions that hold words of the agent's say nothing about the tool.
+Rule 2: which tool it is, the dialog's own title says; options and questions that hold words of the
+agent's say nothing about it.
 """
 
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
 
 from koboshi.core.readings import Prompt, PromptKind
 
+from .hooks import host_of
+from .policies import SHELL_TOOLS
 from .requests import Request
 
-#: Questions whose subject is a command line, by CLI.
-_COMMANDS = {
-    "claude": re.compile(r"Do you want to proceed\?"),
-    "scripted": re.compile(r"Do you want to proceed\?"),
-    "codex": re.compile(r"Would you like to run the following command\?"),
-    "gemini": re.compile(r"Allow execution of \[?Shell\]?\?"),
-}
-_EDITS = {
-    "claude": re.compile(r"Do you want to (?:make this edit to|create|overwrite|delete) .*"),
-    "codex": re.compile(r"Would you like to make the following edits\?"),
-    "gemini": re.compile(r"Apply this change\?"),
-}
-_FETCHES = re.compile(r"Do you want to allow Claude to fetch this content\?")
-_MCP = re.compile(r"^(?P<server>[\w-]+) - (?P<tool>[\w-]+)\s*\(.*\(MCP\)|\(MCP\)", re.DOTALL)
-_CODEX_MCP = re.compile(r"Allow the (?P<server>\S+) MCP server to run tool \"(?P<tool>\S+)\"\?")
-_GEMINI_MCP = re.compile(
-    r"Allow execution of MCP tool \"(?P<tool>[\w.-]+)\" from server \"(?P<server>[\w.-]+)\"\?"
-)
-#: Claude asks about a search as it asks about a command; only this option differs.
-_SEARCHES = re.compile(r"Yes, and don['’]t ask again for Web Search commands in .*")
+#: Tools that are asked about with a command, a file, an address.
+_WRITES = frozenset({"Edit", "Write", "NotebookEdit", "Delete", "apply_patch"})
+_READS = frozenset({"Read"})
+_FETCHES = frozenset({"WebFetch", "web_fetch"})
+_SEARCHES = frozenset({"WebSearch"})
+#: What a dialog calls a server's tool where that is the tool's own name, and not one for people.
+_OWN_NAME = re.compile(r"mcp__[\w.-]+__[a-z0-9_.-]+")
+#: CLIs whose dialogs do not tell in which folder a command would run, and whose tools take one.
+_ELSEWHERE = frozenset({"codex", "opencode"})
 _CUT = ("…", "⋯")
 #: Columns of a screen of which nothing is known, and what frames and indents may take of a row.
 COLUMNS = 80
@@ -45,26 +36,33 @@ def request_of_prompt(prompt: Prompt, cli: str, cwd: str, columns: int = COLUMNS
     options = tuple(option.text for option in prompt.options)
     if prompt.kind is not PromptKind.PERMISSION:
         return Request(kind=prompt.kind, question=prompt.question, options=options, cwd=cwd)
-    subject, question = prompt.subject, " ".join(prompt.question.split())
-    whole = bool(subject) and _on_one_row(subject, columns)
-    tool, command, paths, domains = _read(cli, question, subject)
-    # Of a server's tool the name is judged, which comes first; what it is given may be long.
-    whole = whole or tool.startswith("mcp__")
-    if cli == "codex" and paths:
-        whole = False  # a patch may go on with other files
-    if cli == "claude" and tool == "Bash" and any(_SEARCHES.fullmatch(each) for each in options):
-        tool, command, whole = "WebSearch", "", False
+    tool, subject = prompt.tool, prompt.subject
     return Request(
         kind=prompt.kind,
         tool=tool,
-        command=command,
-        paths=paths,
-        domains=domains,
+        command=subject if tool in SHELL_TOOLS else "",
+        paths=(subject,) if subject and tool in _WRITES | _READS else (),
+        writes=tool not in _READS,
+        domains=(host_of(subject),) if tool in _FETCHES else (),
+        arguments=(("query", subject),) if tool in _SEARCHES else (),
         question=prompt.question,
         options=options,
-        complete=whole and bool(tool),
+        complete=_is_whole(tool, subject, cli, columns),
         cwd=cwd,
     )
+
+
+def _is_whole(tool: str, subject: str, cli: str, columns: int) -> bool:
+    """Whether the dialog shows all there is to know about it."""
+    if tool.startswith("mcp__"):
+        # The name is judged, which comes first; what it is given may be long.
+        return cli != "claude" or _OWN_NAME.fullmatch(tool) is not None
+    if tool in SHELL_TOOLS and cli in _ELSEWHERE:
+        return False
+    if tool == "apply_patch":
+        return False  # a patch may go on with other files
+    known = tool in SHELL_TOOLS or tool in _WRITES | _READS | _FETCHES | _SEARCHES
+    return known and bool(subject.strip()) and _on_one_row(subject, columns)
 
 
 def _on_one_row(subject: str, columns: int) -> bool:
@@ -73,30 +71,3 @@ def _on_one_row(subject: str, columns: int) -> bool:
         return False
     # What is not ASCII may take two columns.
     return sum(1 if char.isascii() else 2 for char in subject) <= columns - _MARGIN
-
-
-def _read(
-    cli: str, question: str, subject: str
-) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
-    """Tool, command, paths and hosts; no tool where the dialog is not known."""
-    if cli == "codex" and (found := _CODEX_MCP.match(question)):
-        return f"mcp__{found['server']}__{found['tool']}", "", (), ()
-    if cli == "gemini" and (found := _GEMINI_MCP.fullmatch(question)):
-        return f"mcp__{found['server']}__{found['tool']}", "", (), ()
-    if cli == "claude" and (found := _MCP.search(subject)):
-        named = found["server"] and found["tool"]
-        return (f"mcp__{found['server']}__{found['tool']}" if named else ""), "", (), ()
-    if cli == "claude" and _FETCHES.fullmatch(question):
-        return "WebFetch", "", (), (_host(subject),)
-    if (pattern := _COMMANDS.get(cli)) and pattern.fullmatch(question):
-        return "Bash", subject, (), ()
-    if (pattern := _EDITS.get(cli)) and pattern.fullmatch(question):
-        return "Edit", "", (subject,), ()
-    return "", "", (), ()
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

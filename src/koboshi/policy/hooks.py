@@ -107,7 +107,7 @@ def _file(tool: str, fields: Fields) -> Request:
 
 def _fetch(tool: str, fields: Fields) -> Request:
     url = _text(fields, "url")
-    host = _host(url or "")
+    host = host_of(url or "")
     return Request(
         kind=PromptKind.PERMISSION,
         tool=tool,
@@ -116,7 +116,7 @@ def _fetch(tool: str, fields: Fields) -> Request:
     )
 
 
-def _host(url: str) -> str:
+def host_of(url: str) -> str:
     """The host of an address; empty for one that programs may read differently."""
     if any(char in url for char in "\\ \t\r\n") or not url.startswith(("http://", "https://")):
         return ""

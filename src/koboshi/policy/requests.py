@@ -24,6 +24,7 @@ class Request:
     arguments: tuple[tuple[str, str], ...] = ()  #: what a server's tool is given: name, text
     complete: bool = True  #: False: cut off, or not to be proven; never allowed
     cwd: str = ""  #: the folder in which it would happen
+    written: bool = False  #: as the agent wrote it down itself
 
 
 class Word(enum.StrEnum):

@@ -29,11 +29,13 @@ class ClaudeTranscript:
     def __init__(self, run: int) -> None:
         self._run = run
         self._session = ""
+        self._config: Path | None = None
         self._tail: Tail | None = None
         self._searched = -SEARCH
 
     def read(self, config: Path, session: str) -> TranscriptGrew | None:
         """What was added to the session's file."""
+        self._config = config
         if session != self._session:
             self._session, self._tail, self._searched = session, None, -SEARCH
         if self._tail is None:
@@ -49,6 +51,9 @@ class ClaudeTranscript:
 
     def last(self, size: int) -> tuple[bytes, ...]:
         """The end of the session's file; also when its process is gone."""
+        if self._tail is None and self._config is not None:
+            # Whoever asks needs it now; the next look may be a while away.
+            self._tail = self._search(self._config)
         return self._tail.last(size) if self._tail else ()
 
     def _search(self, config: Path) -> Tail | None:
@@ -81,6 +86,9 @@ class CodexTranscript:
 
     def last(self, size: int) -> tuple[bytes, ...]:
         """The end of the rollout; also when its process is gone."""
+        if self._tail is None and time.monotonic() - self._searched >= SEARCH:
+            self._searched = time.monotonic()
+            self._search()
         return self._tail.last(size) if self._tail else ()
 
     def _search(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from koboshi.adapters.story import Story
+from koboshi.adapters.story import Story, Written
 from koboshi.adapters.values import member, members, object_in, word
 
 #: Tools that change files, and where they name them.
@@ -24,7 +24,7 @@ class _Found:
     files: dict[str, None] = field(default_factory=dict)
     todos: tuple[str, ...] = ()
     given: str = ""
-    open: dict[str, str] = field(default_factory=dict)
+    open: dict[str, Written] = field(default_factory=dict)
 
 
 def read_story(lines: Iterable[bytes]) -> Story:
@@ -35,7 +35,7 @@ def read_story(lines: Iterable[bytes]) -> Story:
         if entry.get("isSidechain") is True or entry.get("isMeta") is True:
             continue
         if entry.get("type") == "assistant" and entry.get("isApiErrorMessage") is not True:
-            _assistant(found, member(entry, "message"))
+            _assistant(found, member(entry, "message"), word(entry, "cwd"))
         elif entry.get("type") == "user":
             _user(found, member(entry, "message"))
         elif entry.get("type") == "attachment":
@@ -46,7 +46,8 @@ def read_story(lines: Iterable[bytes]) -> Story:
         files=tuple(found.files)[-_MOST:],
         todos=found.todos,
         given=found.given,
-        calls=tuple(found.open.values()),
+        calls=tuple(_named(each) for each in found.open.values()),
+        pending=tuple(found.open.values()),
     )
 
 
@@ -58,18 +59,22 @@ def _attached(found: _Found, attachment: dict[str, Any]) -> None:
         found.given = "\n".join(text for text in said if isinstance(text, str))
 
 
-def _assistant(found: _Found, message: dict[str, Any]) -> None:
+def _named(call: Written) -> str:
+    return " ".join((call.tool, word(dict(call.given), "command"))).strip()
+
+
+def _assistant(found: _Found, message: dict[str, Any], cwd: str) -> None:
     said = [word(b, "text") for b in members(message, "content") if b.get("type") == "text"]
     if any(said):
         found.reply = "\n".join(said)
     for block in members(message, "content"):
         if block.get("type") == "tool_use":
-            _called(found, block)
+            _called(found, block, cwd)
 
 
-def _called(found: _Found, block: dict[str, Any]) -> None:
+def _called(found: _Found, block: dict[str, Any], cwd: str) -> None:
     name, given = word(block, "name"), member(block, "input")
-    found.open[word(block, "id")] = " ".join((name, word(given, "command"))).strip()
+    found.open[word(block, "id")] = Written(tool=name, given=given, cwd=cwd)
     path = word(given, _WRITES[name]) if name in _WRITES else ""
     if path:
         found.files.pop(path, None)

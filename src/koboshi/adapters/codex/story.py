@@ -7,16 +7,22 @@ which says neither that it began nor what still runs.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from koboshi.adapters.story import Story
+from koboshi.adapters.story import Story, Written
 from koboshi.adapters.values import member, members, object_in, word
 
 #: Where a turn begins or ends no call of the one before is open.
 _TURNS = ("task_started", "task_complete", "turn_aborted")
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+#: Lines that say in which folder the turn works.
+_FOLDERS = ("session_meta", "turn_context")
+#: How a command line is handed to a shell; and what of a call is put in other words.
+_SHELLED = ("bash", ("-c", "-lc"), "line")
+_OURS = ("cmd", "command", "workdir")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
@@ -24,7 +30,8 @@ _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 class _Found:
     request: str = ""
     reply: str = ""
-    open: dict[str, str] = field(default_factory=dict)
+    cwd: str = ""
+    open: dict[str, tuple[str, Written]] = field(default_factory=dict)
 
 
 def read_story(lines: Iterable[bytes]) -> Story:
@@ -37,7 +44,14 @@ def read_story(lines: Iterable[bytes]) -> Story:
             _happened(found, payload)
         elif entry.get("type") == "response_item":
             _called(found, payload)
-    return Story(request=found.request, reply=found.reply, calls=tuple(found.open.values()))
+        elif entry.get("type") in _FOLDERS:
+            found.cwd = word(payload, "cwd") or found.cwd
+    return Story(
+        request=found.request,
+        reply=found.reply,
+        calls=tuple(told for told, _ in found.open.values()),
+        pending=tuple(call for _, call in found.open.values()),
+    )
 
 
 def _happened(found: _Found, payload: dict[str, Any]) -> None:
@@ -62,13 +76,29 @@ def _called(found: _Found, payload: dict[str, Any]) -> None:
     if kind in _OUTPUTS:
         found.open.pop(call, None)
     elif kind in _CALLS:
-        found.open[call] = f"{word(payload, 'name')} {_command(payload)}".strip()
+        given = object_in(word(payload, "arguments").encode(errors="replace"))
+        given = given or member(payload, "action")
+        told = f"{word(payload, 'name')} {_command(given)}".strip()
+        found.open[call] = told, _written(payload, given, found.cwd)
 
 
-def _command(payload: dict[str, Any]) -> str:
+def _written(payload: dict[str, Any], given: dict[str, Any], cwd: str) -> Written:
+    """The call, with the line that a shell gets as `command` and the folder as its own."""
+    if "input" in payload:
+        return Written(tool=word(payload, "name"), given={"input": word(payload, "input")}, cwd=cwd)
+    where = given.get("workdir")
+    folder = posixpath.join(cwd, where) if cwd and isinstance(where, str) and where else cwd
+    rest = {key: value for key, value in given.items() if key not in _OURS}
+    line = given.get("cmd", given.get("command"))
+    if isinstance(line, list) and len(line) == len(_SHELLED) and line[1] in _SHELLED[1]:
+        line = line[2]  # what the dialog shows
+    given = rest if line is None else {**rest, "command": line}
+    right = where is None or isinstance(where, str)
+    return Written(tool=word(payload, "name"), given=given, cwd=folder if right else "")
+
+
+def _command(given: dict[str, Any]) -> str:
     """What it runs, where that can be told in a line."""
-    given = object_in(word(payload, "arguments").encode(errors="replace"))
-    given = given or member(payload, "action")
     command = given.get("cmd") or given.get("command")
     if isinstance(command, list):
         return " ".join(each for each in command if isinstance(each, str))

@@ -17,7 +17,7 @@ from koboshi.core.readings import Meaning, Option, Prompt, PromptKind
 from .buttons import find_coloured
 from .manifests import NEVER
 from .options import Listed, View, find_options, find_unmarked
-from .subjects import Body, read_subject
+from .subjects import Body, read_subject, read_tool
 from .turns import flowed
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ def _with_options(
         kind is PromptKind.PERMISSION and not refused
     ):
         return None  # no real question about a tool call is without a no
+    # Scrolled so far that its top is gone, what is left may be the end of somebody's text.
+    known = body.whole or kind is not PromptKind.PERMISSION
     prompt = Prompt(
         kind=kind,
         question=question,
@@ -98,10 +100,8 @@ def _with_options(
             for text, key in zip(listed.texts, keys, strict=True)
         ),
         selected=listed.selected,
-        # Scrolled so far that its top is gone, what is left may be the end of somebody's text.
-        subject=read_subject(grammar, frame, body, question, hint_text)
-        if body.whole or kind is not PromptKind.PERMISSION
-        else "",
+        subject=read_subject(grammar, frame, body, question, hint_text) if known else "",
+        tool=read_tool(grammar, frame, body, question) if known else "",
     )
     shown = [row.strip() for row in view.rows[listed.first : listed.last + 1] if row]
     evidence = (f"{sign}: {question}", *(f"option: {row}" for row in shown))

@@ -100,6 +100,16 @@ class SubjectSign:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSign:
+    """Which tool a dialog is about whose title (or question) matches."""
+
+    title: Pattern
+    tool: str  #: its name; `{server}` and `{tool}` are groups of `extract`
+    take: str = "title"  #: as for a subject
+    extract: Pattern | None = None  #: must be found in what was taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DialogGrammar:
     """The rows a dialog is made of."""
 
@@ -126,6 +136,7 @@ class DialogGrammar:
     kinds: tuple[KindSign, ...] = ()
     meanings: tuple[MeaningSign, ...] = ()
     subjects: tuple[SubjectSign, ...] = ()
+    tools: tuple[ToolSign, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,8 +244,19 @@ def _sign(raw: dict[str, Any]) -> Sign:
     )
 
 
+def _tool(raw: dict[str, Any]) -> ToolSign:
+    extract = re.compile(raw["extract"]) if "extract" in raw else None
+    raw["tool"].format_map(dict.fromkeys(extract.groupindex if extract else (), ""))
+    return ToolSign(
+        title=re.compile(raw["title"]),
+        tool=raw["tool"],
+        take=raw.get("take", "title"),
+        extract=extract,
+    )
+
+
 def _dialog(raw: dict[str, Any]) -> DialogGrammar:
-    lists = {"tops", "kinds", "meanings", "subjects"}
+    lists = {"tops", "kinds", "meanings", "subjects", "tools"}
     plain = {"mark", "first_question", "join_rows", "buttons"}
     rest = {key: value for key, value in raw.items() if key not in lists | {"move"}}
     return DialogGrammar(
@@ -264,6 +286,7 @@ def _dialog(raw: dict[str, Any]) -> DialogGrammar:
             )
             for entry in raw.get("subjects", ())
         ),
+        tools=tuple(map(_tool, raw.get("tools", ()))),
         move=tuple(raw["move"]) if "move" in raw else ("Up", "Down"),
         **_compiled(rest, plain),
     )

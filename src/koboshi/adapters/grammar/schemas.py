@@ -57,6 +57,8 @@ def _kinds(value: object) -> str | None:
 
 
 _TEXT, _FLAG = _is(str, "a text"), _is(bool, "true or false")
+#: Where in a dialog something is taken from.
+_PLACES = ("content", "path", "lead", "hint", "question", "title", "body")
 _STATUS = _one_of(*(status.value for status in Status))
 _SIGN: dict[str, Any] = {
     "name": _TEXT,
@@ -117,10 +119,20 @@ SCHEMA: dict[str, Any] = {
             {
                 "name": _TEXT,
                 "title": _pattern,
-                "take": _one_of("content", "path", "lead", "hint", "question", "title", "body"),
+                "take": _one_of(*_PLACES),
                 "extract": _pattern,
             },
             "title",
+        ],
+        "tools": [
+            {
+                "name": _TEXT,
+                "title": _pattern,
+                "tool": _TEXT,
+                "take": _one_of(*_PLACES),
+                "extract": _pattern,
+            },
+            "tool",
         ],
     },
     "words": {"*": _TEXT},

@@ -10,8 +10,9 @@ from koboshi.adapters.text import unwrap
 
 if TYPE_CHECKING:
     from .frames import Frame
-    from .manifests import DialogGrammar, SubjectSign
+    from .manifests import DialogGrammar, SubjectSign, ToolSign
 
+_LEAD = 2  # rows below the title: a blank one, and the first of the command
 _NESTED_TOP = re.compile(r"^ {0,4}╭─{5,}╮?$")
 _NESTED_FOOT = re.compile(r"^ {0,4}╰─{5,}╯?$")
 _NESTED_ROW = re.compile(r"^ {0,4}│ ?(?P<text>.*?) *│?$")
@@ -53,8 +54,25 @@ def read_subject(grammar: DialogGrammar, frame: Frame, body: Body, question: str
     return ""
 
 
+def read_tool(grammar: DialogGrammar, frame: Frame, body: Body, question: str) -> str:
+    """The tool that the dialog is about; empty when its title is not known, or says less."""
+    for sign in grammar.tools:
+        if not (sign.title.search(body.title) or sign.title.search(question)):
+            continue
+        taken = _taken(sign, grammar, frame, body, question, "")
+        found = sign.extract.search(taken) if sign.extract else None
+        if found or sign.extract is None:
+            return sign.tool.format_map(found.groupdict("") if found else {})
+    return ""
+
+
 def _taken(
-    sign: SubjectSign, grammar: DialogGrammar, frame: Frame, body: Body, question: str, hint: str
+    sign: SubjectSign | ToolSign,
+    grammar: DialogGrammar,
+    frame: Frame,
+    body: Body,
+    question: str,
+    hint: str,
 ) -> str:
     match sign.take:
         case "content":
@@ -76,7 +94,10 @@ def _content(grammar: DialogGrammar, frame: Frame, body: Body) -> str:
     """Framed rows, or the indented rows under the title without the faint ones."""
     span = body.content(grammar)
     if span is not None:
-        rows = [_unnested(row) for row in body.rows[span[0] : span[1]]]
+        rows = body.rows[span[0] : span[1]]
+        ruled = grammar.inner_rule.match(body.rows[span[0] - 1])
+        if not ruled or _is_barred(rows):
+            rows = [_unnested(row) for row in rows]
         return unwrap(_dedented(rows), body.columns - 2, newline="\n").strip("\n")
     rows = _indented(frame, body)
     lead = len(rows[0]) - len(rows[0].lstrip()) if rows else 0
@@ -87,7 +108,7 @@ def _indented(frame: Frame, body: Body) -> list[str]:
     """The rows that stand deeper than the title, up to the first that does not.
 
     Blank rows are part of them: a command goes on behind one. Faint rows at the end are the
-    program's description of it.
+    program's description of it; and one that stands where no command is to be seen is no command.
     """
     indent = len(body.rows[0]) - len(body.rows[0].lstrip()) if body.rows else 0
     taken: list[int] = []
@@ -97,7 +118,9 @@ def _indented(frame: Frame, body: Body) -> list[str]:
         taken.append(index)
     while taken and not body.rows[taken[-1]]:
         taken.pop()
-    while len(taken) > 1 and frame.is_faint(body.offset + taken[-1], body.rows[taken[-1]].strip()):
+    if len(body.rows) > _LEAD and not any(body.rows[1 : _LEAD + 1]):
+        return []  # the first row of the command shows nothing: what follows is its description
+    while taken and frame.is_faint(body.offset + taken[-1], body.rows[taken[-1]].strip()):
         taken.pop()
     while taken and not body.rows[taken[0]]:
         taken.pop(0)
@@ -115,6 +138,12 @@ def _path(grammar: DialogGrammar, body: Body) -> str:
         if text and not grammar.aside.match(text):
             return text
     return ""
+
+
+def _is_barred(rows: list[str]) -> bool:
+    """Whether between two rules there is a bar before each row; before a single one it is text."""
+    shown = [row for row in rows if row]
+    return len(shown) > 1 and all(map(_NESTED_ROW.match, shown))
 
 
 def _unnested(row: str) -> str:

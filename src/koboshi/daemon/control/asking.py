@@ -49,6 +49,7 @@ def facts_of(view: View, question: Question, now: Moment) -> dict[str, Any]:
         "kind": prompt.kind.value,
         "question": prompt.question,
         "subject": prompt.subject,
+        "tool": prompt.tool,
         "options": [{"text": o.text, "meaning": o.meaning.value} for o in prompt.options],
         "since": round(now.utc - max(0.0, now.at - question.since), 3),
         "through": "hook" if question.ticket else "keys",
