@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from koboshi.adapters.hearing import Ear
 from koboshi.core.actions import Bundle, Escalate, FixPrompt, Notify
 from koboshi.core.events import Heard, LinesHeard, RunExited, Severity, Ticked
 from koboshi.core.gate import Word
@@ -48,6 +49,42 @@ def test_fatal_words_restart_nothing() -> None:
     kinds = {type(action) for action in admitted(driver.decided)}
 
     assert kinds == {Notify, FixPrompt}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'API Error: 429 {"type":"error","error":{"type":"rate_limit_error"}}',
+        "HTTP/1.1 429 Too Many Requests",
+        "Rate limit exceeded, retry in 20 s",
+        "You've hit your usage limit · resets 9:58am",
+        "Claude usage limit reached",
+        "Error: RESOURCE_EXHAUSTED",
+    ],
+)
+def test_a_limit_as_programs_word_it_is_heard(line: str) -> None:
+    """By one pattern at least, as RE2 reads it."""
+    assert [each.text for each in Ear(texts.LIMIT).hear([line])][:1] == [line]
+
+
+@pytest.mark.parametrize(
+    "line", ["I add a rate limit to /login", "429 lines changed", "the limit is 10 MB"]
+)
+def test_words_about_limits_are_none(line: str) -> None:
+    """An agent that works on a rate limiter speaks of them all day."""
+    assert Ear(texts.LIMIT).hear([line]) == ()
+
+
+def test_a_printed_limit_is_told_and_restarts_nothing() -> None:
+    """Once in ten minutes; not where the limit itself is known."""
+    driver = at_work()
+
+    assert hear(driver, texts.LIMIT[0], "429 Too Many Requests") == ["notify"]
+    for _ in range(10):
+        assert hear(driver, texts.LIMIT[0], "429 Too Many Requests", after=50.0) == []
+    assert hear(driver, texts.LIMIT[0], "429 Too Many Requests", after=110.0) == ["notify"]
+    driver.see(reading(Status.LIMITED), after=1000.0)
+    assert "notify" not in hear(driver, texts.LIMIT[0], "429 Too Many Requests", after=1000.0)
 
 
 def test_a_storm_of_fatal_words_is_told_once_a_minute() -> None:

@@ -89,6 +89,7 @@ BUILTIN: tuple[Rule, ...] = (
     texts.fatal_words_printed,
     texts.same_error_again,
     texts.memory_exhausted,
+    texts.limit_printed,
     texts.nothing_printed,
     texts.run_ended_with_error,
     texts.turn_broken_off,

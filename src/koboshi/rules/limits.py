@@ -25,7 +25,7 @@ def _spent(view: View) -> bool:
     return 0 < view.settings.limits_max <= view.tally.continues
 
 
-@rule("LIM001", "limit-reached", Severity.P1, Status.LIMITED)
+@rule("LIM001", "limit-reached", Severity.P0, Status.LIMITED)
 def limit_reached(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """A usage limit ended the turn.
 

@@ -33,12 +33,21 @@ MEMORY = (
     r"(?i)\bcannot allocate memory\b",
     r"\b(?:ENOMEM|MemoryError|bad_alloc|OOMKilled)\b",
 )
+#: A limit as CLIs and APIs word it, not as people speak of one.
+LIMIT = (
+    r"(?i)\b429 too many requests\b",
+    r"(?i)\berror\b.{0,80}\b429\b",
+    r"(?i)\brate[ _-]?limit(?:_error|_exceeded| error| exceeded| reached| hit)\b",
+    r"(?i)\b(?:usage|session|weekly|daily|hourly|quota) limit (?:reached|exceeded|hit)\b",
+    r"(?i)\b(?:hit|reached|exceeded) your (?:[\w-]+ ){0,2}limit\b",
+    r"\b(?:RESOURCE_EXHAUSTED|insufficient_quota)\b|(?i:\bquota exceeded\b)",
+)
 #: Seconds for which something that was heard is news, and in which errors are counted.
 NEWS, AGAIN = 300.0, 600.0
 #: Times more of the same error than a person is told of it at, and one is asked.
 MORE = 2
-#: Seconds between two words about the same kind of text.
-PAUSE = 60.0
+#: Seconds between two words about the same kind of text, and about a limit.
+PAUSE, LIMIT_PAUSE = 60.0, 600.0
 _WAITING = "waiting"
 #: SIGINT and SIGQUIT: what a terminal sends for a key.
 _KEYS = (2, 3)
@@ -226,3 +235,28 @@ def turn_broken_off(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
         about=f"{view.run.number}.broken{view.tally.turns}", text=text, severity=Severity.P2
     )
     return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
+
+
+@rule("TXT007", "limit-printed", Severity.P0, listens=LIMIT, cooldown=LIMIT_PAUSE)
+def limit_printed(view: View, now: Moment) -> Proposal | None:
+    """The agent, or what it runs, printed that a rate or usage limit was reached.
+
+    ## Why
+    A limit that ends the turn is known by its own sign (LIM001), and is waited out. One that is
+    only printed, by a tool or in the middle of a turn, slows the work down without another sign.
+
+    ## Example
+    `API Error: 429 {"type":"rate_limit_error"}` in the output, and the turn goes on: a person is
+    told.
+
+    ## Safety
+    Safe. It tells a person, at most once in ten minutes, and not where LIM001 does. A limit never
+    leads to a restart: nothing helps but waiting.
+    """
+    found = _news(view, LIMIT, now)
+    if found is None or view.status is Status.LIMITED or view.window is not None:
+        return None
+    about, echo = found
+    text = f"{view.context.agent} printed that a limit is reached: {echo.text}"
+    note = Notify(about=f"{about}.limit", text=text, severity=Severity.P1)
+    return Proposal(message=text, actions=(note,), evidence=(echo.text,))
