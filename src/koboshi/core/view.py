@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import enum
 import zlib
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from koboshi.copying import evolve as evolve  # noqa: PLC0414 - values and their copies go together
 
 from .events import Advice, Context, Event, Order, Origin, Source
 from .readings import ApiError, ContextUse, Limit, Prompt, Status
@@ -25,20 +27,6 @@ ECHOES, THINGS = 128, 512
 
 #: Before everything; not -inf, which JSON cannot say.
 NEVER = -1e18
-
-_T = TypeVar("_T")
-_NAMES: dict[type, tuple[str, ...]] = {}
-_set = object.__setattr__
-
-
-def evolve(old: _T, **changes: Any) -> _T:  # noqa: ANN401 - typed by the caller's keywords
-    """`dataclasses.replace` for our frozen values, without its per-field checks: half the time."""
-    cls = type(old)
-    names = _NAMES.get(cls) or _NAMES.setdefault(cls, tuple(f.name for f in fields(cls)))  # type: ignore[arg-type]
-    new = object.__new__(cls)
-    for name in names:
-        _set(new, name, changes[name] if name in changes else getattr(old, name))
-    return new
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
