@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 import pytest
@@ -279,3 +280,19 @@ def test_the_same_screen_is_not_read_twice_in_a_row(monkeypatch: pytest.MonkeyPa
     supervisor.observe(replace(seen, at=seen.at + 13.0, text="x"))
 
     assert reads[-1] == "x"
+
+
+def test_a_journal_without_details_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    """And once that it is whole again."""
+    life = Life((Work(seconds=600.0, say="step"), Done()))
+    with caplog.at_level(logging.INFO, "koboshi.daemon.supervisor"):
+        life.rise()
+        life.live(5.0)
+        life.shelf.left = 100 << 20
+        life.live(60.0)
+        life.shelf.left = 1 << 40
+        life.live(60.0)
+    told = [r.__dict__["reason"] for r in caplog.records if r.message == "journal kept"]
+    life.fall()
+
+    assert told == ["only 100 MB are left: what it prints is not kept", "as before"]

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from koboshi.core.actions import Notify
+from koboshi.core.actions import Notify, Send
 from koboshi.core.events import Moment, Severity, Ticked
 from koboshi.core.rules import Check, Proposal, Rule, rule
 from koboshi.core.view import View
@@ -181,6 +181,10 @@ def proposal(**parts: Any) -> Proposal:  # noqa: ANN401 - anything, as plug-ins 
         ([NOTE], "expected a Proposal or None, not list"),
         (proposal(actions=[NOTE]), "expected a tuple of actions, not ["),
         (proposal(actions=("restart",)), "expected a tuple of actions, not ('restart'"),
+        (
+            proposal(actions=(Send(run=1, text="t", about="x", ordered=True),)),
+            "expected an action of",
+        ),
         (proposal(message=None), "expected a message and evidence in words"),
         (proposal(evidence=(1,)), "expected a message and evidence in words"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -37,9 +38,9 @@ def test_a_journal_on_disk_is_the_owners_alone(tmp_path: Path) -> None:
     finally:
         os.umask(before)
 
-    [file] = shelf.folder.iterdir()
+    modes = [stat.S_IMODE(file.stat().st_mode) for file in shelf.folder.iterdir()]
     assert stat.S_IMODE(shelf.folder.stat().st_mode) == 0o700
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert set(modes) == {0o600}
 
 
 def test_a_shelf_keeps_what_it_is_given(tmp_path: Path) -> None:
@@ -83,7 +84,7 @@ from koboshi.store.shelves import DiskShelf
 from tests.store.shelves import Writer
 
 writer = Writer(DiskShelf(Path(sys.argv[1])))
-[segment] = writer.shelf.folder.iterdir()
+[segment] = writer.shelf.folder.glob("*.jsonl")
 most = segment.stat().st_size + 250
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
@@ -110,6 +111,90 @@ def test_a_disk_that_takes_half_a_line_keeps_none_of_it(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     world = load(DiskShelf(tmp_path / "j"), BLANK, START).world
     assert world.seq == int(result.stdout)
+
+
+SMALL = """
+import errno, os, subprocess, sys
+from pathlib import Path
+from koboshi.core.events import LinesHeard, Heard, Origin, RunExited, RunStarted
+from koboshi.core.readings import Reading, Status
+from koboshi.store import shelves
+from koboshi.store.history import load
+from koboshi.store.shelves import DiskShelf
+from tests.store.shelves import BLANK, START, Writer
+
+folder = Path(sys.argv[1])
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)], check=True)
+shelves.LOW = 400 << 10
+import koboshi.store.journal as journal
+journal.LOW, journal.LOOK = shelves.LOW, 0
+shelf = DiskShelf(folder / "j")
+writer = Writer(shelf)
+assert (folder / "j" / ".reserve").stat().st_size == shelves.RESERVE
+writer.tell(RunStarted(run=1, origin=Origin.FIRST, session="s1"))
+rows = tuple(f"row {n} " + "x" * 60 for n in range(40))
+
+def screen(n):
+    shown = Reading(status=Status.WORKING, lines=(str(n), *rows), evidence=("e",) * 3)
+    return writer.look(shown, f"d{n}")
+
+sizes = []
+for n in range(200):  # an agent prints
+    [segment] = folder.glob("j/*.jsonl")
+    before = segment.stat().st_size
+    writer.tell(screen(n))
+    sizes.append(segment.stat().st_size - before)
+whole, bare = sizes[2], sizes[-1]
+assert bare < whole / 5, sizes
+assert writer.journal.low
+
+# Somebody else fills the rest.
+filler = os.open(folder / "filler", os.O_WRONLY | os.O_CREAT)
+try:
+    while True:
+        os.write(filler, b"x" * 4096)
+except OSError as error:
+    assert error.errno == errno.ENOSPC
+refused = 0
+for n in range(1000, 1010):
+    try:
+        writer.tell(screen(n))
+    except OSError as error:
+        assert error.errno == errno.ENOSPC, error
+        refused += 1
+assert refused, "details were still written"
+assert (folder / "j" / ".reserve").exists(), "details used up the reserve"
+writer.tell(RunExited(run=1, signal=9))  # durable, with all that is decided about it
+assert not (folder / "j" / ".reserve").exists()
+left = DiskShelf(folder / "j")
+found = load(left, BLANK, START).world
+assert found.seq == writer.world.seq, (found.seq, writer.world.seq)
+assert found.view.run.exit is not None
+assert found.ledger == writer.world.ledger
+(folder / "filler").unlink()
+writer.tell(screen(2000))
+assert load(DiskShelf(folder / "j"), BLANK, START).world.seq == writer.world.seq
+print("kept")
+"""
+
+
+def test_a_disk_that_fills_up_loses_details_first_and_no_decision(tmp_path: Path) -> None:
+    """On a real small disk: first what agents print goes, then the reserve, for decisions."""
+    if shutil.which("unshare") is None:
+        pytest.skip("no unshare here, and so no small disk")
+    probe = subprocess.run(
+        ["unshare", "-Urm", "mount", "-t", "tmpfs", "none", str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if probe.returncode:
+        pytest.skip(f"no small disk can be made here: {probe.stderr.strip()}")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    result = subprocess.run(
+        ["unshare", "-Urm", sys.executable, "-c", SMALL, str(tmp_path)],
+        env=env, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert (result.returncode, result.stdout) == (0, "kept\n"), result.stderr
 
 
 def test_a_new_segment_is_there_as_a_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from koboshi.core.events import (
     PersonTyped,
     RunExited,
     RunStarted,
+    ScreenRead,
     Ticked,
 )
 from koboshi.core.readings import Reading, Status
@@ -30,9 +31,10 @@ from koboshi.daemon.supervisor import Supervisor
 from koboshi.errors import JournalDamaged, JournalError, JournalTooNew, SnapshotDamaged
 from koboshi.store import wire
 from koboshi.store.history import load
-from koboshi.store.journal import Journal, expired, read, read_segment
+from koboshi.store.journal import LOOK, Journal, expired, read, read_segment
+from koboshi.store.shelves import LOW
 from koboshi.testing import MemoryShelf, Night
-from tests.core.worlds import UTC, outcome, reading
+from tests.core.worlds import UTC, asking, outcome, reading
 from tests.store.shelves import BLANK, START, RecordingShelf, Writer
 
 DAY = 86_400.0
@@ -487,6 +489,44 @@ def test_a_segment_grows_on_while_there_is_no_room_for_the_next() -> None:
 
     assert (len(crowded), len(shelf.names())) == (1, 2)
     assert load(shelf, BLANK, START).world == writer.world
+
+
+def printing(*lines: str) -> Reading:
+    """A turn that prints."""
+    return Reading(status=Status.WORKING, lines=lines)
+
+
+def shown_lines(writer: Writer) -> list[int]:
+    """How many lines each look has that was written."""
+    bodies = [
+        line.record.event.body for line in read(writer.shelf) if isinstance(line.record, wire.Seen)
+    ]
+    return [len(body.reading.lines) for body in bodies if isinstance(body, ScreenRead)]
+
+
+def test_where_little_room_is_left_what_agents_print_is_left_out() -> None:
+    """Decisions and what stands above a question stay; and it is seen again when there is room."""
+    writer = Writer(MemoryShelf())
+    writer.tell(RunStarted(run=1, origin=Origin.FIRST))
+    printed = ("a", "b")
+    writer.shelf.left = LOW - 1
+    for n in range(LOOK + 1):  # until it looks at the room again
+        writer.tell(writer.look(printing("x"), f"w{n}"))
+    assert writer.journal.low == LOW - 1
+    writer.tell(writer.look(printing(*printed), "d1"))
+    writer.tell(writer.look(asking(lines=printed), "d2"))
+    writer.shelf.left = LOW
+    for n in range(LOOK + 1):
+        writer.tell(writer.look(printing("x"), f"v{n}"))
+    writer.tell(writer.look(printing(*printed), "d3"))
+
+    assert writer.journal.low == 0
+    found = shown_lines(writer)
+    assert found[LOOK + 1 : LOOK + 3] == [0, 2]
+    assert found[-1] == 2
+    loaded = load(writer.shelf, BLANK, START).world
+    assert loaded.ledger == writer.world.ledger
+    assert loaded.seq == writer.world.seq
 
 
 # -- what is written ------------------------------------------------------------------------------

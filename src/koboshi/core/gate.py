@@ -104,6 +104,9 @@ def _own_bounds(rule: Rule, action: Action, ledger: Ledger, now: Moment) -> Verd
 
 
 def _permission(action: Action, view: View) -> Verdict | None:
+    if isinstance(action, do.Start) and action.origin is Origin.FIRST and not view.wanted:
+        # Outside of the budget, so that no rule may ask for it by itself.
+        return Verdict(word=Word.MANUAL, why="a first start is a person's")
     if _ordered(action):
         return None  # a person asked for it
     if view.halted is not None and action.mode > do.Mode.OBSERVE:

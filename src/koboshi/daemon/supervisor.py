@@ -103,6 +103,7 @@ class Supervisor:
         self._hearing = Hearing(adapter)
         self._unwritten: list[Body] = []
         self._typed_at = 0.0
+        self._thin = False
         self._last: tuple[ScreenSeen, ScreenRead] | None = None
         # Styles cost tmux more than all else about a look, and most screens are read without.
         reads_plain = getattr(adapter, "reads_plain", False)
@@ -278,6 +279,7 @@ class Supervisor:
             self._not_written(body, error)
             return False
         self.journal_error = ""
+        self._mind_room()
         before, self.world = self.world, world
         tell(before.view, world.view, decisions, event.now)
         if self._listen is not None:
@@ -287,6 +289,16 @@ class Supervisor:
                 self.decided[decision.action.key] = decision
                 self.runtime.spawn(self._perform(decision.action))
         return True
+
+    def _mind_room(self) -> None:
+        """Say once that the journal is kept without details, and once that it is whole again."""
+        low = self._journal.low
+        if bool(low) == self._thin:
+            return
+        self._thin = bool(low)
+        reason = f"only {low >> 20} MB are left: what it prints is not kept" if low else "as before"
+        told = facts(self.world.view, self.runtime.now(), action="journal", reason=reason)
+        log.log(logging.WARNING if low else logging.INFO, "journal kept", extra=told)
 
     def _not_written(self, body: Body, error: OSError) -> None:
         if not self.journal_error:

@@ -80,7 +80,14 @@ def objection(said: object) -> str:
         return "expected a message and evidence in words"
     if not _all(said.actions, _ACTIONS):
         return f"expected a tuple of actions, not {said.actions!r:.80}"
+    if any(map(_in_a_persons_name, said.actions)):
+        return "expected an action of its own, not one in the name of a person"
     return ""
+
+
+def _in_a_persons_name(action: Action) -> bool:
+    """What a person ordered passes the mode and the cooldowns: no rule may say so of its own."""
+    return bool(getattr(action, "ordered", False) or getattr(action, "order", 0))
 
 
 def _all(values: object, kinds: tuple[type, ...]) -> bool:

@@ -26,7 +26,7 @@ A plug-in is a module, or any object, named in the entry-point group `koboshi`:
 
 A module without `register_rules` brings all that it made with `@rule`. A check gets what is known
 and the time, returns a proposal or None, and does nothing else (law 1). One that raises, returns
-anything else or is slow is named in the log and switched off (guarding.py).
+anything else, asks in a person's name or is slow is named in the log and switched off: guarding.py.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ segment, and so does each new day and each 16 MB. A segment begins with all that
 can be read alone: old ones can go (retention) without recovery missing them.
 
 Rule 1: an admitted decision is durable before anything is done about it (law 5).
-Rule 2: nothing is ever changed in place. A torn last line belongs to a supervisor that died while
+Rule 2: where little room is left, what agents printed is left out, and what was decided is not.
+Rule 3: nothing is ever changed in place. A torn last line belongs to a supervisor that died while
 writing it; it is skipped when read, never repaired.
 """
 
@@ -25,10 +26,13 @@ from koboshi.core.events import (
     OrderGiven,
     RunExited,
     RunStarted,
+    ScreenRead,
 )
+from koboshi.core.view import evolve
 from koboshi.errors import JournalDamaged, JournalError
 
 from . import wire
+from .shelves import LOW
 from .wire import Boot
 
 if TYPE_CHECKING:
@@ -43,6 +47,8 @@ SEGMENT_BYTES = 16 * 1024 * 1024
 _NOT_SEEN_TWICE = (ActionFinished, OrderGiven, RunExited, RunStarted)
 #: Days a segment is kept.
 KEEP_DAYS = 7
+#: Writes between two looks at how much room is left.
+LOOK = 16
 
 
 class Journal:
@@ -63,6 +69,8 @@ class Journal:
         self._name = ""
         self._size = 0
         self._touched: dict[str, None] = {}
+        self._until_look = 0
+        self.low = 0  #: bytes that are left, where that is so little that details are left out
 
     def open(self, world: World, now: Moment, touched: tuple[str, ...] = ()) -> None:
         """Begin a segment with all that is known, then drop what retention allows."""
@@ -77,7 +85,9 @@ class Journal:
 
     def write(self, event: Event, decisions: tuple[Decision, ...], world: World) -> None:
         """Write what was seen and what was decided; durable where anything depends on it."""
-        lines = [wire.seen_line(event), *(wire.judged_line(d) for d in decisions)]
+        self._mind_room()
+        said = _bare(event) if self.low and not decisions else event
+        lines = [wire.seen_line(said), *(wire.judged_line(d) for d in decisions)]
         admitted = any(d.verdict.admitted for d in decisions)
         self._append(b"".join(lines), sync=admitted or isinstance(event.body, _NOT_SEEN_TWICE))
         if isinstance(event.body, ActionFinished):
@@ -93,9 +103,28 @@ class Journal:
         self._append(wire.touched_line(key, now), sync=True)
         self._touched[key] = None
 
+    def _mind_room(self) -> None:
+        self._until_look -= 1
+        if self._until_look < 0:
+            self._until_look = LOOK
+            left = self._shelf.room()
+            self.low = max(1, left) if left < LOW else 0
+
     def _append(self, content: bytes, *, sync: bool) -> None:
         self._shelf.append(self._name, content, sync=sync)
         self._size += len(content)
+
+
+def _bare(event: Event) -> Event:
+    """The event without what an agent printed, which is most of it.
+
+    What stands above an open question stays: it tells that question from the next one.
+    """
+    body = event.body
+    if not isinstance(body, ScreenRead) or body.reading.prompt is not None:
+        return event
+    reading = evolve(body.reading, lines=(), evidence=body.reading.evidence[:1])
+    return evolve(event, body=evolve(body, reading=reading))
 
 
 def _day(now: Moment) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import re
 import secrets
@@ -9,6 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
+#: Bytes that are left to others: below this, details are not written; decisions still are.
+LOW = 256 << 20
+#: Bytes of a file that is given up when nothing else is left: room for some hundred decisions.
+RESERVE = 256 << 10
+_RESERVE_NAME = ".reserve"
 _SEGMENT = re.compile(r"\d{4}-\d\d-\d\d\.\d{4,9}\.jsonl")
 
 
@@ -23,6 +30,10 @@ def make_private(folder: Path) -> None:
     if not folder.is_dir():
         make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
+
+
+#: How a disk says that it is full.
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Shelf(Protocol):
@@ -48,6 +59,10 @@ class Shelf(Protocol):
         """Take a segment away."""
         ...
 
+    def room(self) -> int:
+        """Bytes that are free there."""
+        ...
+
 
 class DiskShelf:
     """Segments as files in a folder of mode 0700."""
@@ -70,6 +85,7 @@ class DiskShelf:
     def create(self, name: str, content: bytes) -> None:
         """Write beside, sync, rename, sync the folder."""
         make_private(self.folder)
+        self._keep_reserve()
         temporary = self.folder / f".{name}.new"
         try:
             self._write_new(temporary, content)
@@ -88,7 +104,15 @@ class DiskShelf:
             os.close(descriptor)
 
     def append(self, name: str, content: bytes, *, sync: bool) -> None:
-        """Add to a segment."""
+        """Add to a segment; what has to be durable may use up the reserve."""
+        try:
+            self._append(name, content, sync=sync)
+        except OSError as error:
+            if error.errno not in _FULL or not sync or not self._give_reserve():
+                raise
+            self._append(name, content, sync=sync)
+
+    def _append(self, name: str, content: bytes, *, sync: bool) -> None:
         descriptor, size = self._descriptor(name)
         try:
             write_all(descriptor, content)
@@ -103,6 +127,29 @@ class DiskShelf:
     def remove(self, name: str) -> None:
         """Take a segment away."""
         (self.folder / name).unlink(missing_ok=True)
+
+    def room(self) -> int:
+        """Bytes that are free there."""
+        return room(self.folder)
+
+    def _keep_reserve(self) -> None:
+        path = self.folder / _RESERVE_NAME
+        if path.exists() or self.room() < LOW:
+            return
+        with contextlib.suppress(OSError):  # no reserve is no reason to write nothing
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            try:
+                write_all(descriptor, bytes(RESERVE))
+            finally:
+                os.close(descriptor)
+
+    def _give_reserve(self) -> bool:
+        """Whether there was one to give up."""
+        try:
+            (self.folder / _RESERVE_NAME).unlink()
+        except OSError:
+            return False
+        return True
 
     def close(self) -> None:
         """Let go of the open file."""
@@ -130,6 +177,14 @@ class DiskShelf:
             self._sync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def room(folder: Path) -> int:
+    """Bytes that are free where that folder is or will be."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
 
 
 def write_whole(path: Path, content: bytes, *, sync: bool = True) -> None:

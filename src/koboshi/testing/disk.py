@@ -19,6 +19,7 @@ class MemoryShelf:
     def __init__(self, outside: Outside | None = None) -> None:
         self.segments: dict[str, bytearray] = {}
         self.full = False
+        self.left = 1 << 40  #: bytes that are free
         self._synced: dict[str, int] = {}
         self._outside = outside or Outside()
 
@@ -52,6 +53,10 @@ class MemoryShelf:
         """Take a segment away."""
         self._outside.before()
         del self.segments[name], self._synced[name]
+
+    def room(self) -> int:
+        """Bytes that are free."""
+        return self.left
 
     def crash(self, random: Random) -> None:
         """Lose the unsynced tail of the last segment from a random byte on."""

@@ -22,6 +22,7 @@ from koboshi.daemon.scribe import papers
 from koboshi.daemon.scribe.dailies import Dailies
 from koboshi.daemon.scribe.papers import Paper
 from koboshi.daemon.scribe.pen import Entry, Pen
+from koboshi.store.shelves import room
 from tests.core.worlds import Driver
 
 UTC = 1_794_700_800.0
@@ -97,4 +98,4 @@ def test_details_go_first_when_the_disk_fills_up(
 
 def test_there_is_room_where_a_folder_will_be(tmp_path: Path) -> None:
     """The one that is not made yet counts as the one above it."""
-    assert papers.room(tmp_path / "not" / "yet") == pytest.approx(papers.room(tmp_path), rel=0.1)
+    assert room(tmp_path / "not" / "yet") == pytest.approx(room(tmp_path), rel=0.1)

@@ -15,15 +15,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from koboshi.store.journal import KEEP_DAYS, SEGMENT_BYTES
-from koboshi.store.shelves import make_private, write_all
+from koboshi.store.shelves import LOW, make_private, room, write_all
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 #: Files of one log that are kept, however young: a pane that prints all day fills no disk.
 KEEP_FILES = 8
-#: Bytes that are left to others: below this, details are not written; decisions still are.
-LOW = 256 << 20
 #: No link of somebody else's is followed, and nobody who has to be waited for is opened.
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -82,14 +80,6 @@ def append(paper: Paper, utc: float, content: bytes, *, most: int = SEGMENT_BYTE
         _write(handle, content, size)
     finally:
         os.close(handle)
-
-
-def room(folder: Path) -> int:
-    """Bytes that are free where that folder is or will be."""
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize
 
 
 def _is_over(paper: Paper, path: Path, day: str, room: int) -> bool:
