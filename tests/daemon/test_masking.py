@@ -170,6 +170,13 @@ def test_no_verb_tells_a_secret(tmp_path: Path) -> None:
         assert "xxxx" in json.dumps(told["questions"])
         assert "xxxx" in json.dumps(told["picture"])
 
+        page = tmp_path / "report.html"
+        said = [koboshi.say("why", "a"), koboshi.say("why", "a", "--json"), koboshi.say("report")]
+        koboshi.say("report", "--html", str(page))
+        said += [koboshi.say("report", "--json"), page.read_text()]
+        assert [clean(each) for each in said] == [True] * 5
+        assert all("xxxx" in each for each in said[:2])
+
         [question] = told["questions"]
         with pytest.raises(Refused) as late:
             ask(koboshi, "answer", id=question["id"], text="neither", wait=1.0)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.browser.browsers import Browser, Tab, browser
 from tests.browser.serving import Served
-from tests.lab.conftest import Lodges
+from tests.lab.conftest import Lodges, Stages
 from tests.lab.lodges import Lodge
 from tests.lab.model.server import Model
 from tests.lab.model.turns import call, say
 from tests.lab.parts import CLAUDE
 from tests.lab.test_answers import lodged, results, ways
+from tests.lab.test_tools import equipped, tool, until
+from tests.lab.test_tools import results as told
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
@@ -40,16 +43,21 @@ def lodge(lodges: Lodges, way: str) -> Lodge:
     return lodged(lodges, CLAUDE[-1], way)
 
 
+def entered(chrome: Browser, served: Served) -> Tab:
+    """A phone that has come in."""
+    page = chrome.tab()
+    page.size(*PHONE, phone=True)
+    page.open(served.link)
+    page.until("document.querySelector('#link.live') !== null")
+    return page
+
+
 @pytest.fixture
 def tab(lodge: Lodge, chrome: Browser) -> Iterator[Tab]:
     """The page of that agent on a phone."""
     served = Served(lodge)
     try:
-        page = chrome.tab()
-        page.size(*PHONE, phone=True)
-        page.open(served.link)
-        page.until("document.querySelector('#link.live') !== null")
-        yield page
+        yield entered(chrome, served)
         assert chrome.complaints == []
     finally:
         served.end()
@@ -93,3 +101,25 @@ def test_no_from_the_page_says_why(lodge: Lodge, way: str, model: Model, tab: Ta
     assert lodge.heard("made.txt is not wanted here") == 1
     assert len(results(model)) == 1
     assert ways(lodge) == [way]
+
+
+def test_what_it_asks_by_its_tool_is_answered_from_the_page(
+    stages: Stages, model: Model, chrome: Browser
+) -> None:
+    """`ask_human`: its call waits, a tap ends it, and the model reads the person's words once."""
+    asks = tool("ask_human", question="Which port?", options=["80", "81"])
+    with equipped(CLAUDE[-1], stages, model, replace(asks, match="Ask me")) as koboshi:
+        served = Served(koboshi)
+        try:
+            page = entered(chrome, served)
+            koboshi.say("send", "a1", "Ask me.")
+            page.until_shown("Which port?", "section:first-of-type .card")
+            page.run("location.hash = '#/agent/a1'")
+            page.click("81", ".question")
+            page.until_shown("done", ".outcome")
+            until(lambda: told(model, "The person answered: 81"), koboshi)
+            koboshi.until_status("a1", "idle")
+        finally:
+            served.end()
+
+        assert told(model, "The person answered: 81") == 1

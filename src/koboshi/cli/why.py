@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from koboshi.core.events import Event
     from koboshi.core.view import Belief
     from koboshi.store.queries import Chain, Story
@@ -37,8 +40,10 @@ def why(*, name: str, event: str | None, everything: bool, as_json: bool) -> Non
     For each decision: what was seen, which rule spoke, what it proposed, what the gate said, and
     what came of it. A plan is named by its file.
     """
+    from koboshi.daemon.control.masking import Masks
     from koboshi.store.paths import known_journal_dir, state_dir
     from koboshi.store.queries import about_event, chain_facts, event_number, recent
+    from koboshi.store.roster import Roster
     from koboshi.store.shelves import DiskShelf
 
     from .loop.telling import plan_meant, tell_why
@@ -47,18 +52,19 @@ def why(*, name: str, event: str | None, everything: bool, as_json: bool) -> Non
     if plan := plan_meant(name):
         tell_why(plan, event, None if everything else RECENT, as_json=as_json)
         return
-    shelf = DiskShelf(known_journal_dir(state_dir(), name))
+    state = state_dir()
+    shelf, masks = DiskShelf(known_journal_dir(state, name)), Masks(Roster(state))
     if event is not None:
         story = about_event(shelf, event_number(event))
     else:
         story = recent(shelf, None if everything else RECENT)
     if as_json:
-        say(to_json([chain_facts(chain) for chain in story.chains]))
+        say(to_json(masks.value(name, [chain_facts(chain) for chain in story.chains])))
     else:
-        _tell(story)
+        _tell(story, partial(masks.text, name))
 
 
-def _tell(story: Story) -> None:
+def _tell(story: Story, masked: Callable[..., str]) -> None:
     from .printing import COLUMNS, columns, day, paint, say
 
     room = columns() or COLUMNS
@@ -66,7 +72,7 @@ def _tell(story: Story) -> None:
     if story.event is not None and story.belief is not None:
         today = day(story.event.now.utc)
         say(paint(today, "bold"))
-        say(_event_words(story.event, story.belief, room))
+        say(masked(_event_words(story.event, story.belief, room), cols=room))
     if not story.chains:
         say("nothing was decided then" if story.event else "nothing was decided yet")
     for chain in story.chains:
@@ -75,7 +81,7 @@ def _tell(story: Story) -> None:
             say(paint(date, "bold"))
             today = date
         say("")
-        say(chain_words(chain, room))
+        say(masked(chain_words(chain, room), cols=room))
 
 
 def _event_words(event: Event, belief: Belief, room: int) -> str:

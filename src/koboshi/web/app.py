@@ -12,6 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -80,10 +81,18 @@ def made(premises: Premises, feed: Feed) -> ASGIApp:
             Downloads(premises.daemon).route(),
             *api.routes(premises.daemon, feed),
         ],
+        exception_handlers={HTTPException: missing},
         lifespan=life,
     )
     clock, names = premises.clock, premises.names
     return Door(app, keys=premises.keys, clock=clock, names=names, secure=premises.secure)
+
+
+async def missing(request: Request, error: Exception) -> Response:
+    """No such address, or not with that method: told as every other error is."""
+    status = HTTPStatus(error.status_code if isinstance(error, HTTPException) else 400)
+    message = f"{request.method} finds nothing at this address"
+    return refused(Refusal(status=status, message=message, hint="/api/openapi.json names them"))
 
 
 # -- files ------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ kept anywhere.
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import ipaddress
 from collections.abc import Callable, Collection
@@ -79,6 +80,10 @@ class Refusal:
     wait: float = 0.0
 
 
+class HungUp(Exception):
+    """Nothing can be told to who asked: they left, or what they speak is no HTTP."""
+
+
 class Door:
     """Stands before the app."""
 
@@ -97,6 +102,11 @@ class Door:
         self._names = frozenset(name.casefold() for name in names)
         self._secure = secure
 
+    @property
+    def inner(self) -> ASGIApp:
+        """What is behind it."""
+        return self._app
+
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         """Let somebody in, or say why not."""
         if scope["type"] == "lifespan":
@@ -104,7 +114,10 @@ class Door:
             return
         if scope["type"] != "http":
             return  # nothing here speaks websocket; the server hangs up
-        send = self._with_headers(send)
+        with contextlib.suppress(HungUp):
+            await self._answered(scope, receive, self._with_headers(send))
+
+    async def _answered(self, scope: Connection, receive: Receive, send: Send) -> None:
         found = self._judged(scope)
         if isinstance(found, Refusal):
             await refused(found)(scope, receive, send)
@@ -122,7 +135,11 @@ class Door:
                     headers[name] = value
                 if self._secure:
                     headers["Strict-Transport-Security"] = "max-age=31536000"
-            await send(message)
+            try:
+                await send(message)
+            except Exception as error:  # what it is depends on the server's own protocol
+                # Told to nobody: anybody can bring it about, without a key, as often as they like.
+                raise HungUp from error
 
         return sending
 

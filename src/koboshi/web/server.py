@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import ssl
 import sys
@@ -160,7 +161,7 @@ def run(place: Place, listener: socket.socket, state: Path) -> None:
     config = uvicorn.Config(
         made(premises, feed),
         access_log=False,  # nobody reads it, and addresses are people's
-        log_level="warning",
+        log_level="error",  # what is no HTTP is only warned of, and anybody can send that
         server_header=False,
         proxy_headers=False,  # anybody can write them
         ws="none",
@@ -170,4 +171,10 @@ def run(place: Place, listener: socket.socket, state: Path) -> None:
         ssl_certfile=place.cert,
         ssl_keyfile=place.key,
     )
+    logging.getLogger("uvicorn.error").addFilter(_is_ours)
     Server(config, feed).run(sockets=[listener])
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether a word of the server's is about us, and not about who hung up on it (see door)."""
+    return "without completing response" not in record.getMessage()

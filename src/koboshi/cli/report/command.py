@@ -52,7 +52,7 @@ def report(
     state, now = state_dir(), time.time()
     for name in names:
         known_journal_dir(state, name)
-    found = gather(state, names, since=now - duration(since), until=now)
+    found = masked(state, gather(state, names, since=now - duration(since), until=now))
     if page is not None:
         _write(page, found)
     if as_json:
@@ -63,6 +63,18 @@ def report(
         say(f"{page}: written")
     else:
         _print(found)
+
+
+def masked(state: Path, found: Report) -> Report:
+    """The same without secrets: a report is handed on."""
+    import msgspec
+
+    from koboshi.daemon.control.masking import Masks
+    from koboshi.reports.values import Report
+    from koboshi.store.roster import Roster
+
+    told = Masks(Roster(state)).value("", msgspec.to_builtins(found))
+    return msgspec.convert(told, type=Report)
 
 
 def _tell(found: Report) -> None:

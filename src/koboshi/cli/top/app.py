@@ -27,6 +27,8 @@ from .visits import News, news
 WATCHED = 10.0
 #: Decisions that `w` shows, and rows of what a question is about.
 DECISIONS, ROWS = 20, 12
+#: What a hook that waits takes; the options of its dialog are known to the terminal alone.
+PLAIN = ("yes", "no")
 
 
 class Top(App[None]):
@@ -168,8 +170,9 @@ class Top(App[None]):
         asked = found[0]
         rows = asked["shown"][-ROWS:] or [asked["subject"]]
         options = [option["text"] for option in asked["options"]]
-        hooked = asked["through"] == "hook" and asked["kind"] == "question"
-        free = asked["through"] == "tool" or hooked
+        free = asked["through"] in ("tool", "hook")  # also "no: use pnpm"
+        if asked["through"] == "hook" and asked["kind"] != "question":
+            options = options or list(PLAIN)
         words = await self._choose(
             "\n".join([asked["question"], *rows]).strip(), options, free=free
         )
@@ -253,15 +256,18 @@ def show(argv: list[str]) -> None:
 
 
 def decisions(state: Path, name: str, room: int) -> str:
-    """The last decisions about that agent, newest first."""
+    """The last decisions about that agent, newest first, without its secrets."""
     from koboshi.cli.why import chain_words
+    from koboshi.daemon.control.masking import Masks
     from koboshi.store.paths import known_journal_dir
     from koboshi.store.queries import recent
+    from koboshi.store.roster import Roster
     from koboshi.store.shelves import DiskShelf
 
     chains = recent(DiskShelf(known_journal_dir(state, name)), DECISIONS).chains
     told = [Text.from_ansi(chain_words(chain, max(20, room))).plain for chain in reversed(chains)]
-    return "\n\n".join(told) or "nothing was decided yet"
+    shown = Masks(Roster(state)).text(name, "\n\n".join(told), cols=max(20, room))
+    return shown or "nothing was decided yet"
 
 
 def plain_rows(text: str) -> str:

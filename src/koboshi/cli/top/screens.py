@@ -51,7 +51,9 @@ class Choose(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         """The question, its options, a line to type in."""
         with Vertical(classes="box"):
-            yield Label(self._question, markup=False)
+            # Of a long question a part is shown, and can be scrolled: what can be said comes first.
+            with VerticalScroll(classes="asked", can_focus=False):
+                yield Label(self._question, markup=False)
             if self._options:
                 yield OptionList(*(Option(text) for text in self._options), markup=False)
             if self._free:

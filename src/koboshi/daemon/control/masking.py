@@ -36,6 +36,7 @@ OURS = frozenset(
         *("agent", "id", "name", "type", "host", "mode", "cwd", "status", "epoch", "version"),
         *("session", "place", "origin", "kind", "meaning", "source", "level", "code", "ending"),
         *("outcome", "halted", "state", "verbs", "commit", "commits", "stage", "through", "rule"),
+        *("doing", "folder", "sessions"),
     }
 )
 #: Characters of the shortest secret.

@@ -40,8 +40,8 @@ function drawn(open, name, order) {
     rows && rows !== open.subject ? h("pre", { class: "proof" }, rows) : null,
     h("div", { class: "buttons options" }, options.map((option) =>
       h("button", { type: "button", disabled: !can, class: `meaning-${option.meaning}`, onclick: () => press(option) }, option.text))),
-    can && refusable ? ownWords("No, and say so", "why not, or what instead", (text) => answer(`no: ${text}`, "No")) : null,
-    can && free ? ownWords("Answer", "answer in your own words", (text) => answer(text, "Answer")) : null,
+    can && refusable ? ownWords("No, and say so", "why, or what instead", (text) => answer(`no: ${text}`, "No")) : null,
+    can && free ? ownWords("Answer", "in your own words", (text) => answer(text, "Answer")) : null,
     open.left_to_person ? h("p", { class: "hint" }, `Left to you: ${open.left_to_person}`) : null,
     open.policy?.why ? h("p", { class: "hint" }, `Your policy: ${open.policy.why}`) : null,
     open.ordered ? h("p", { class: "hint" }, `Answered: ${open.ordered}`) : null,
