@@ -97,7 +97,8 @@ def test_an_empty_registry_takes_back() -> None:
 def test_a_status_line_tells_of_the_context() -> None:
     """Its share is of the whole window."""
     window = {"used_percentage": 41, "context_window_size": 200_000}
-    seen = StatusLineSeen(run=1, payload={"session_id": "s1", "context_window": window})
+    told = {"session_id": "s1", "context_window": window, "cost": {"total_cost_usd": 0.4212345678}}
+    seen = StatusLineSeen(run=1, payload=told)
 
     assert decode(adapter("claude"), seen) == SignalRead(
         run=1,
@@ -105,7 +106,18 @@ def test_a_status_line_tells_of_the_context() -> None:
         session="s1",
         context=ContextUse(used=41.0, source="statusline"),
         window=200_000,
+        cost=0.421235,
     )
+
+
+@pytest.mark.parametrize("cost", [None, True, "1", -1, 1e9, float("nan"), {}])
+def test_money_that_is_none_is_not_told(cost: object) -> None:
+    """Somebody else wrote it."""
+    payload = {"session_id": "s1", "cost": {"total_cost_usd": cost}}
+    told = decode(adapter("claude"), StatusLineSeen(run=1, payload=payload))
+
+    assert isinstance(told, SignalRead)
+    assert told.cost == 0.0
 
 
 @pytest.mark.parametrize("used", [None, True, "41", -1, 101, float("nan")])

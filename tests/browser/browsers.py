@@ -165,11 +165,11 @@ class Tab:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
 
-    def picture(self, name: str, folder: Path = PICTURES) -> Path:
-        """Keep a picture of all of the page."""
+    def picture(self, name: str, folder: Path = PICTURES, *, most: int = 4000) -> Path:
+        """Keep a picture of all of the page, up to so many rows."""
         box = self.run(
             "({width: document.documentElement.scrollWidth,"
-            " height: Math.min(4000, document.documentElement.scrollHeight)})"
+            f" height: Math.min({most}, document.documentElement.scrollHeight)}})"
         )
         clip = {"x": 0, "y": 0, "scale": 1, **box}
         told = self.call(

@@ -74,7 +74,9 @@ def test_in_brief_each_agent_is_a_line(morning: Path) -> None:
 
     assert line.startswith("sim: working ")
     assert "restarts" in line
-    assert other == "a b: working 16m, 1 restart, 1 error, 1 commit; needs you: a b"
+    times, counts = "working 16m", "1 restart, 1 refresh, 1 error, 1 commit"
+    used = "tokens 1.2 M read, 3.4 k written"
+    assert other == f"a b: {times}, {counts}, {used}; needs you: a b"
     assert morning.is_dir()
 
 

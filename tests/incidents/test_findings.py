@@ -63,7 +63,7 @@ def facts(*records: wire.Record) -> list[dict[str, Any]]:
     findings = Findings("a")
     for record in records:
         findings.take(record)
-    return [each.facts(lambda text: text) for each in findings.incidents]
+    return [each.facts(lambda text: text, lambda _, keys: keys) for each in findings.incidents]
 
 
 BUNDLE = Bundle(about="1.crash", text="exit 1")
@@ -122,6 +122,26 @@ def test_whoever_saw_to_it_ends_the_asking(order: Order) -> None:
     assert (open_["asks"], open_["acknowledged"]) == (True, None)
     [closed] = facts(before, judged(CALL, 5), finished(CALL, 6), message, after)
     assert (closed["asks"], closed["acknowledged"]) == (True, 1_008.0)
+    assert (open_["open"], closed["open"]) == (True, False)
+
+
+def test_what_is_over_asks_nobody(tmp_path: Path) -> None:
+    """Whoever knows the agents says so, by the keys."""
+    folder = tmp_path / "agents" / "a" / "journal"
+    folder.mkdir(parents=True)
+    line = wire.judged_line(judged(CALL, 5).decision)
+    (folder / "2026-01-01.0001.jsonl").write_bytes(line)
+    asked = list[tuple[str, tuple[str, ...]]]()
+
+    def over(agent: str, keys: tuple[str, ...]) -> tuple[str, ...]:
+        asked.append((agent, keys))
+        return ()
+
+    [told] = found_in(tmp_path, since=0.0, still=over)
+
+    assert (told["asks"], told["open"], asked) == (True, False, [("a", (CALL.key,))])
+    [told] = found_in(tmp_path, since=0.0)
+    assert told["open"]
 
 
 def test_read_from_a_journal_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

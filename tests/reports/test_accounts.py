@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from koboshi.core.actions import Answer, Mode, Refresh
-from koboshi.core.events import Ending, Order, OrderGiven, Origin, RunExited
+from koboshi.core.events import Ending, Order, OrderGiven, Origin, RunExited, SignalRead, Source
 from koboshi.core.readings import Limit, Meaning, Status
 from koboshi.core.settings import Settings
 from koboshi.reports.stretches import QUIET
@@ -190,3 +190,28 @@ def test_a_refresh_is_told_with_what_became_of_it() -> None:
     assert refreshed.ending == "under way"
     assert "80%" in refreshed.why
     assert [level.used for level in hours.account().context] == [80.0]
+
+
+def test_money_is_what_sessions_grew_by_in_those_hours() -> None:
+    """A CLI tells the sum of a session: one that is resumed goes on from it, or from nothing."""
+
+    def paid(hours: Hours, cost: float, session: str, run: int = 1) -> None:
+        source = Source.STATUSLINE
+        hours.tell(SignalRead(run=run, source=source, session=session, cost=cost), after=10.0)
+
+    hours = Hours()
+    hours.start()
+    assert hours.account().cost is None
+    paid(hours, 1.0, "a")
+    paid(hours, 1.5, "a")
+    paid(hours, 0.25, "b")
+    paid(hours, 0.1, "b")  # it began anew
+    paid(hours, 0.3, "b")
+
+    assert hours.account().cost == 2.05
+    assert hours.account(since=15.0).cost == 1.05
+    assert hours.world.view.run.cost == 0.3
+    later = Hours(world=hours.world, at=hours.at)
+    later.entries = hours.entries[-1:]
+    paid(later, 0.4, "b")
+    assert later.account(since=hours.at + 5.0).cost == 0.1

@@ -11,9 +11,7 @@ import pytest
 
 from koboshi.reports.commits import commits
 from koboshi.reports.gathering import gather
-from koboshi.reports.spending import spent
 from koboshi.reports.steps import plan
-from koboshi.reports.values import Spent
 from koboshi.store.roster import Entry, Roster
 from tests.cli.journals import lay_down
 
@@ -152,24 +150,3 @@ def test_where_there_is_no_repository_nothing_was_committed(folder: str, tmp_pat
     """And no error."""
     assert commits(folder, 0.0, 9e9) == ()
     assert commits(str(tmp_path), 0.0, 9e9) == ()
-
-
-def test_tokens_are_counted_once_per_answer_and_in_those_hours(tmp_path: Path) -> None:
-    """One answer is written as several lines; other sessions and lines are not counted."""
-    usage = {"input_tokens": 5, "cache_read_input_tokens": 100, "output_tokens": 7}
-
-    def line(name: str, minute: int, **changes: int) -> str:
-        message = {"id": name, "usage": {**usage, **changes}}
-        stamp = f"2026-11-15T10:{minute:02d}:00.000Z"
-        return json.dumps({"type": "assistant", "timestamp": stamp, "message": message})
-
-    folder = tmp_path / "projects" / "p"
-    folder.mkdir(parents=True)
-    rows = [line("m0", 1), line("m1", 10, output_tokens=1), line("m1", 10), line("m2", 20)]
-    wrong = ['{"usage": 3}', 'no JSON, "usage"', '{"type":"assistant","usage":1}']
-    (folder / "s-1.jsonl").write_text("\n".join([*rows, *wrong]) + "\n")
-    start = 1794737100.0  # 2026-11-15T10:05Z
-
-    assert spent(str(tmp_path), ["s-1"], start, start + 3600) == Spent(read=210, written=14)
-    assert spent(str(tmp_path), ["s-2", "../x"], start, start + 3600) is None
-    assert spent("", ["s-1"], start, start + 3600) is None

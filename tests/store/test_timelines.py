@@ -6,6 +6,7 @@ import itertools
 import os
 from pathlib import Path
 
+from koboshi.core.events import Order, OrderGiven
 from koboshi.scripted.acts import load_script
 from koboshi.store.history import follow
 from koboshi.store.journal import read
@@ -62,6 +63,19 @@ def test_a_picture_begins_where_it_was_asked_to() -> None:
 
     assert told["spans"][0]["from"] == start
     assert all(mark["utc"] >= start for mark in told["marks"])
+
+
+def test_an_end_that_was_meant_is_told_from_a_crash() -> None:
+    """Both are `gone`."""
+    life = lived()
+    assert life.supervisor is not None
+    life.supervisor.take(OrderGiven(order=Order.STOP, by="person"))
+    life.live(30)
+
+    told = drawn(with_context(follow(read(life.shelf), ())), 0.0, life.runtime.utc)
+
+    assert (told["spans"][-1]["status"], told["spans"][-1]["meant"]) == ("gone", True)
+    assert not any(span["meant"] for span in told["spans"][:-1] if span["status"] != "gone")
 
 
 def test_a_picture_has_a_limit() -> None:

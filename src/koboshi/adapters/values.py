@@ -9,6 +9,8 @@ from typing import Any
 MAX_WORD = 256
 #: More tokens than any context holds; more is a mistake or a joke.
 MAX_TOKENS = 1_000_000_000
+#: The same for money.
+MAX_DOLLARS = 1_000_000
 
 
 def object_in(line: bytes) -> dict[str, Any]:
@@ -52,3 +54,11 @@ def percent(value: object, key: str) -> float | None:
     if isinstance(share, bool) or not isinstance(share, int | float):
         return None
     return float(share) if 0 <= share <= 100 else None  # noqa: PLR2004 - percent
+
+
+def money(value: object, key: str) -> float:
+    """The US dollars under that key; 0 when nobody tells."""
+    cost = value.get(key) if isinstance(value, dict) else None
+    if isinstance(cost, bool) or not isinstance(cost, int | float):
+        return 0.0
+    return round(float(cost), 6) if 0 <= cost <= MAX_DOLLARS else 0.0

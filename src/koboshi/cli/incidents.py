@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _EPILOG = """\b
 Examples:
   koboshi incidents
   koboshi incidents NAME --since 7d --severity P0
-  koboshi incidents --json | jq -r '.[] | select(.asks) | .agent'
+  koboshi incidents --json | jq -r '.[] | select(.open) | .agent'
 
 \b
 Exit codes: 0 fine · 2 no such agent, severity or time
@@ -30,13 +33,11 @@ Exit codes: 0 fine · 2 no such agent, severity or time
 def incidents(*, name: str | None, since: str, severity: str, as_json: bool) -> None:
     """List what rules found of the agent NAME or of all, newest first, and what came of it.
 
-    Read from the journals: no daemon is needed. `koboshi ack NAME` says that you saw to it;
-    `koboshi why NAME EVENT` tells all that belongs to one.
+    No daemon is needed: the journals are read. Where one runs, it knows what is over.
+    `koboshi ack NAME` says that you saw to it; `koboshi why NAME EVENT` tells all that belongs to
+    one.
     """
-    import time
-
-    from koboshi.core.events import Severity
-    from koboshi.incidents.findings import LONGEST, found_in
+    from koboshi.incidents.findings import LONGEST
     from koboshi.store.paths import known_journal_dir, state_dir
 
     from .events import duration
@@ -45,8 +46,8 @@ def incidents(*, name: str | None, since: str, severity: str, as_json: bool) -> 
     state = state_dir()
     if name:
         known_journal_dir(state, name)  # or an error that names the known ones
-    begin = time.time() - min(duration(since), LONGEST)
-    found = found_in(state, (name,) if name else (), since=begin, least=Severity[severity])
+    seconds = min(duration(since), LONGEST)
+    found = _told(state, name or "", seconds, severity)
     if as_json:
         say(to_json(found))
         return
@@ -54,6 +55,25 @@ def incidents(*, name: str | None, since: str, severity: str, as_json: bool) -> 
         say("\n".join(_rows(each)))
     if not found:
         say("nothing was found")
+
+
+def _told(state: Path, name: str, seconds: float, severity: str) -> list[dict[str, Any]]:
+    """What the daemon says, where one runs and knows the agent; else what the journals say."""
+    import time
+
+    from koboshi.core.events import Severity
+    from koboshi.daemon.control.client import Refused, call_running
+    from koboshi.incidents.findings import MOST, found_in
+
+    asked = {"name": name, "seconds": max(seconds, 0.001), "severity": severity, "count": MOST}
+    try:
+        told: list[dict[str, Any]] | None = call_running(state, "incidents", patience=30.0, **asked)
+    except Refused:
+        told = None  # it was struck from the list; its journal is there
+    if told is not None:
+        return told
+    since, names = time.time() - seconds, (name,) if name else ()
+    return found_in(state, names, since=since, least=Severity[severity])
 
 
 def _rows(each: dict[str, Any]) -> list[str]:
@@ -64,8 +84,8 @@ def _rows(each: dict[str, Any]) -> list[str]:
 
     when = f"{day(each['utc'])[5:]} {clock(each['utc'])}"
     head = f"{when}  {each['severity']} {each['code']} {each['name']}  {each['agent']}"
-    waits = each["asks"] and each["acknowledged"] is None
-    head = f"{head}  waits for you: koboshi ack {each['agent']}" if waits else head
+    if each["open"]:
+        head = f"{head}  waits for you: koboshi ack {each['agent']}"
     rows = [paint(head, SEVERITY_COLOURS[Severity[each["severity"]]])]
     rows.append(f"    {plain(each['message'])} ({each['event']})")
     for step in each["actions"]:

@@ -123,7 +123,8 @@ class RuleTable(BaseModel):
     enabled: Annotated[bool, PlainValidator(_enabled)] = True
     """Whether it looks at all."""
     mode: Annotated[bool, PlainValidator(_acts)] = True
-    """`act`, or `observe`: what it would do is shown and not done."""
+    """`act`, or `observe`: what it would do is shown and not done. What `koboshi rules CODE --set`
+    or the page says goes over it, for all agents, until it is taken back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,6 +191,7 @@ class SignalRead:
     tokens: int = 0  #: in the context, where a share is not told
     window: int = 0  #: size of the context in tokens
     wait: float = 0.0  #: seconds that an error asks for
+    cost: float = 0.0  #: US dollars that the session cost so far
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,6 +138,8 @@ def _signal(view: View, body: SignalRead, now: Moment) -> View:
     if body.run != view.run.number or view.run.exit is not None:
         return view
     after = _in_session(view, body.session)
+    if body.cost and body.cost != after.run.cost:
+        after = evolve(after, run=evolve(after.run, cost=body.cost))
     sight, use = after.sight, body.context
     if body.window and body.window != sight.window:
         sight = evolve(sight, window=body.window)
@@ -169,7 +171,7 @@ def _in_session(view: View, session: str) -> View:
     if not session or session == view.run.session:
         return view
     sight = evolve(view.sight, context=None, context_at=NEVER)
-    after = evolve(view, run=evolve(view.run, session=session), sight=sight)
+    after = evolve(view, run=evolve(view.run, session=session, cost=0.0), sight=sight)
     return without(after, Source.TRANSCRIPT)
 
 

@@ -76,6 +76,7 @@ class Run:
     exit: Exit | None = None
     open: tuple[str, ...] = ()  #: tool calls in which the run before crashed
     left: tuple[str, ...] = ()  #: processes that outlived its crash
+    cost: float = 0.0  #: US dollars, as its CLI tells of the session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

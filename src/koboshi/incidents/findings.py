@@ -42,6 +42,8 @@ _DECIDED = (b'{"k":"admitted"', b'{"k":"held"', b'{"k":"finished"')
 _ORDERED = b'"type":"order-given"'
 
 Mask = Callable[[str], str]
+#: Which of these keys of that agent a person is still asked by.
+Still = Callable[[str, tuple[str, ...]], tuple[str, ...]]
 
 
 @dataclass(slots=True)
@@ -69,12 +71,17 @@ class Incident:
     message: str
     evidence: tuple[str, ...]
     steps: dict[str, Step] = field(default_factory=dict)
-    asks: bool = False
+    calls: list[str] = field(default_factory=list)  #: keys by which a person was asked
     acknowledged: float | None = None
     bundle: str = ""
     prompt: str = ""
 
-    def facts(self, mask: Mask) -> dict[str, Any]:
+    def waits(self, still: Still) -> bool:
+        """Whether a person is asked to act even now."""
+        asked = tuple(self.calls) if self.acknowledged is None else ()
+        return bool(asked and still(self.agent, asked))
+
+    def facts(self, mask: Mask, still: Still) -> dict[str, Any]:
         """For JSON; the keys are a public contract (docs/reference/json.md)."""
         return {
             "id": f"{self.agent}:{self.event}.{self.code}",
@@ -87,7 +94,8 @@ class Incident:
             "message": mask(self.message),
             "evidence": [mask(row) for row in self.evidence[-LINES:]],
             "actions": [_step_facts(step, mask) for step in self.steps.values()],
-            "asks": self.asks,
+            "asks": bool(self.calls),
+            "open": self.waits(still),
             "acknowledged": self.acknowledged,
             "bundle": self.bundle,
             "prompt": self.prompt,
@@ -134,7 +142,8 @@ class Findings:
         if verdict.admitted:
             self._admitted[action.key] = found
             if isinstance(action, Escalate):
-                found.asks, found.acknowledged = True, None
+                found.acknowledged = None
+                found.calls.append(action.key)
 
     def _new(self, decision: Decision) -> Incident:
         finding = decision.finding
@@ -229,14 +238,18 @@ def found_in(
     least: Severity = Severity.P1,
     most: int = MOST,
     readers: dict[str, Reader] | None = None,
+    still: Still = lambda _, keys: keys,
 ) -> list[dict[str, Any]]:
-    """The incidents of those agents, of all where none is named; newest first."""
+    """The incidents of those agents, of all where none is named; newest first.
+
+    Whoever knows the agents says by `still` what is over; a journal alone does not tell.
+    """
     readers = {} if readers is None else readers
     told: list[tuple[Incident, Reader]] = []
     for reader in opened(state, tuple(names) or agents(state), readers):
         told += [(each, reader) for each in reader.renew() if _wanted(each, since, least)]
     told.sort(key=lambda pair: pair[0].utc, reverse=True)
-    return [each.facts(reader.mask) for each, reader in told[:most]]
+    return [each.facts(reader.mask, still) for each, reader in told[:most]]
 
 
 def _wanted(each: Incident, since: float, least: Severity) -> bool:

@@ -9,7 +9,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from koboshi.core import actions as do
-from koboshi.core.events import ActionFinished, Ending, Moment, Order, OrderGiven, RunStarted
+from koboshi.core.events import (
+    ActionFinished,
+    Ending,
+    Moment,
+    Order,
+    OrderGiven,
+    RunStarted,
+    SignalRead,
+)
 from koboshi.core.gate import Word
 from koboshi.core.readings import Status
 from koboshi.core.view import evolve
@@ -78,16 +86,21 @@ class _Teller:
         self._progress: list[Mishap] = []
         self._wondered = ""  # what the agent asked a person through its tool
         self._context: list[Level] = []
+        self._costs: dict[str, float] = {}  # session → what its CLI said last
+        self._cost: float | None = None
 
     def take(self, record: wire.Record, world: World) -> None:
         """One more record, with the world after it."""
         before, self._view = self._view, world.view
+        if before is None and world.view.run.cost:
+            self._costs[world.view.run.session] = world.view.run.cost
         self._clock.take(world.view, moment(record).utc)
         if isinstance(record, wire.Judged):
             self._judged(record.decision, world.view)
         elif isinstance(record, wire.Seen):
             restarted = self._restart(record.event, before)
             self._chronicle.take(record.event, world)
+            self._paid(record.event)
             if restarted:
                 self._restarts.append(restarted)
             if before is not None:
@@ -111,6 +124,7 @@ class _Teller:
             would=tuple(self._would.values()),
             context=tuple(self._context),
             sessions=self._sessions(),
+            cost=None if self._cost is None else round(self._cost, 6),
             needs=needs(view),
             errors=tuple(self._errors),
             limits=tuple(self._limits),
@@ -124,6 +138,17 @@ class _Teller:
 
     def _now(self, event: Event) -> bool:
         return event.now.utc >= self._since
+
+    def _paid(self, event: Event) -> None:
+        """A CLI tells the sum of a session; a resumed one goes on from it, or begins at nothing."""
+        body = event.body
+        if not isinstance(body, SignalRead) or not body.cost:
+            return
+        known = self._costs.get(body.session, 0.0)
+        self._costs[body.session] = body.cost
+        if self._now(event):
+            gain = body.cost - known if body.cost >= known else body.cost
+            self._cost = (self._cost or 0.0) + gain
 
     # -- decisions -----------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from koboshi.adapters.claude.equip import config_folder
 from koboshi.core.view import evolve
 from koboshi.errors import KoboshiError
 from koboshi.store.history import follow
@@ -22,9 +21,9 @@ from koboshi.store.shelves import DiskShelf
 from .accounts import account
 from .commits import commits
 from .phrases import clock
-from .spending import spent
+from .spending import Asked, spent
 from .steps import plan
-from .values import Account, Doing, Refreshed, Report
+from .values import Account, Doing, Refreshed, Report, Spent
 
 if TYPE_CHECKING:
     from koboshi.store.queries import Entry as Record
@@ -59,8 +58,13 @@ def _account(state: Path, name: str, entry: Entry | None, *, since: float, until
     found = account(records, since=since, until=until, known=remembered(folder.parent))
     cwd = entry.cwd if entry else found.folder
     kept = tuple(_with_text(each, folder.parent / "notes") for each in found.refreshes)
-    config = config_folder(Roster(state).environment(name) or {})
-    claude = found.type == "claude"
+    asked = Asked(
+        environment=Roster(state).environment(name) or {},
+        sessions=found.sessions,
+        folder=cwd,
+        since=since,
+        until=until,
+    )
     return evolve(
         found,
         agent=name,
@@ -68,10 +72,17 @@ def _account(state: Path, name: str, entry: Entry | None, *, since: float, until
         refreshes=kept,
         plan=plan(cwd),
         commits=commits(cwd, since, until),
-        spent=spent(config, found.sessions, since, until) if claude else None,
+        spent=_with_cost(spent(found.type, asked), found.cost),
         needs=_needs(found, entry),
         troubles=tuple(troubles),
     )
+
+
+def _with_cost(used: Spent | None, cost: float | None) -> Spent | None:
+    """What the journal knows of money goes with the tokens, where their file tells none."""
+    if used is None:
+        return Spent(read=0, written=0, cost=cost) if cost is not None else None
+    return evolve(used, cost=cost) if used.cost is None else used
 
 
 def _needs(found: Account, entry: Entry | None) -> tuple[str, ...]:

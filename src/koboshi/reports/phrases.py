@@ -74,8 +74,9 @@ def clock(utc: float) -> str:
 
 
 def tokens(spent: Spent) -> str:
-    """`1.2 M read, 34 k written`."""
-    return f"{_size(spent.read)} read, {_size(spent.written)} written"
+    """`1.2 M read, 34 k written, $0.42`."""
+    money = f", ${spent.cost:.2f}" if spent.cost is not None else ""
+    return f"{_size(spent.read)} read, {_size(spent.written)} written{money}"
 
 
 def _size(count: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .phrases import lasting
+from .phrases import lasting, tokens
 from .values import Doing
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def summary(report: Report) -> list[str]:
 
 
 def _line(account: Account) -> str:
-    parts = [*_times(account), *_counts(account)]
+    parts = [*_times(account), *_counts(account), *_plan(account), *_spent(account)]
     said = f"{account.agent}: {', '.join(parts) or account.status}"
     return (
         " ".join(f"{said}; needs you: {'; '.join(account.needs)}".split())
@@ -40,8 +40,23 @@ def _times(account: Account) -> Iterator[str]:
 def _counts(account: Account) -> Iterator[str]:
     for many, word in (
         (len(account.restarts), "restart"),
+        (len(account.refreshes), "refresh"),
         (len(account.errors), "error"),
         (len(account.commits), "commit"),
     ):
         if many:
-            yield f"{many} {word}{'s' if many > 1 else ''}"
+            ending = "es" if word.endswith("sh") else "s"
+            yield f"{many} {word}{ending if many > 1 else ''}"
+
+
+def _plan(account: Account) -> Iterator[str]:
+    """How far it has come: `plan 3 of 7 steps done`."""
+    steps = account.plan[1:]  # the first row is the goal
+    if steps:
+        done = sum(row.split(":")[0].endswith(" done") for row in steps)
+        yield f"plan {done} of {len(steps)} steps done"
+
+
+def _spent(account: Account) -> Iterator[str]:
+    if account.spent:
+        yield f"tokens {tokens(account.spent)}"

@@ -88,10 +88,11 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """Tokens that its model read (from a cache, too) and wrote."""
+    """Tokens that its model read (from a cache, too) and wrote, and what that cost."""
 
     read: int
     written: int
+    cost: float | None = None  #: US dollars, where its CLI tells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +117,7 @@ class Account:
     context: tuple[Level, ...] = ()
     sessions: tuple[str, ...] = ()  #: of its CLI, of the runs in these hours
     spent: Spent | None = None  #: None where nobody tells
+    cost: float | None = None  #: US dollars, by what its CLI said of its sessions in these hours
     needs: tuple[str, ...] = ()  #: of a person, now
     troubles: tuple[str, ...] = ()  #: what of its journal cannot be read
 

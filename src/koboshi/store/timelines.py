@@ -63,13 +63,17 @@ class Picture:
             self._mark(kind, utc, event.id, event_words(event.body))
 
     def _span(self, utc: float, view: View) -> None:
-        last = self.spans[-1] if self.spans else None
-        if last is not None and last["status"] == view.status.value:
+        last, word = self.spans[-1] if self.spans else None, view.status.value
+        ended = view.run.exit
+        meant = word == "gone" and (view.halted is not None or bool(ended and ended.meant))
+        if last is not None and (last["status"], last["meant"]) == (word, meant):
             return
         if last is not None:
             last["to"] = utc
         reason = view.belief.reason
-        self.spans.append({"status": view.status.value, "reason": reason, "from": utc, "to": None})
+        self.spans.append(
+            {"status": word, "reason": reason, "meant": meant, "from": utc, "to": None}
+        )
 
     def _context(self, utc: float, view: View) -> None:
         used = view.sight.context.used if view.sight.context else None

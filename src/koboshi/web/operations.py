@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+#: Seconds that the first look at all journals or at a long transcript may take.
+READS = 30.0
 #: Seconds that an order is watched for what comes of it.
 WATCHED = 10.0
 
@@ -106,7 +108,16 @@ _EVENT = Query(kind=str, schema={"type": "string"}, summary="only about this eve
 
 
 def _get(id_: str, path: str, verb: str, summary: str, **query: Query) -> Operation:
-    return Operation(id=id_, method="GET", path=path, verb=verb, summary=summary, query=query)
+    patience = READS if verb in ("incidents", "rules", "spending") else 0.0
+    return Operation(
+        id=id_,
+        method="GET",
+        path=path,
+        verb=verb,
+        summary=summary,
+        query=query,
+        patience=patience,
+    )
 
 
 def _order(
@@ -144,6 +155,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "why", f"{AGENT}/why", "why", "its decisions, as `koboshi why`", count=_COUNT, event=_EVENT
     ),
     _get("history", f"{AGENT}/history", "history", "its runs, as `koboshi history NAME --json`"),
+    _get("spending", f"{AGENT}/spending", "spending", "its tokens and cost", seconds=_SECONDS),
     _get("notes", f"{AGENT}/notes", "notes", "its hand-over notes, newest first"),
     _get("bundles", f"{AGENT}/bundles", "bundles", "its bundles, newest first"),
     _get("prompts", f"{AGENT}/prompts", "prompts", "its fix prompts, newest first"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.adapters.values import member, percent, tokens, word
+from koboshi.adapters.values import member, money, percent, tokens, word
 from koboshi.core.events import SignalRead, Source
 from koboshi.core.readings import ContextUse
 
@@ -28,4 +28,5 @@ def read_statusline(seen: StatusLineSeen) -> SignalRead | None:
         session=session,
         context=None if used is None else ContextUse(used=used, source=Source.STATUSLINE.value),
         window=tokens(window, "context_window_size"),
+        cost=money(member(seen.payload, "cost"), "total_cost_usd"),
     )

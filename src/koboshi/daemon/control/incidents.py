@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from koboshi.core.events import Severity
+from koboshi.daemon.noticing import still_asked
 from koboshi.errors import InputError
 from koboshi.incidents.findings import LONGEST, MOST, Reader, found_in, opened
 from koboshi.incidents.kept import KINDS, kept, piece, text_of
+from koboshi.reports.stretches import is_ended
 from koboshi.store.paths import journal_dir, known_journal_dir
 
 from .requests import IncidentsArgs, NameArgs, PieceArgs
@@ -60,9 +62,28 @@ class Incidents:
         async with self.reading():
             return await asyncio.to_thread(
                 lambda: found_in(
-                    state, names, since=since, least=least, most=most, readers=self._readers
+                    state,
+                    names,
+                    since=since,
+                    least=least,
+                    most=most,
+                    readers=self._readers,
+                    still=self._still,
                 )
             )
+
+    def _still(self, name: str, keys: tuple[str, ...]) -> tuple[str, ...]:
+        """What is not over: who has ended as meant, or is well again, asks nobody."""
+        ward = self._house.wards.get(name)
+        if ward is None:
+            return ()  # released
+        supervisor = ward.supervisor
+        if supervisor is None:
+            return keys  # nobody knows
+        world = supervisor.world
+        if is_ended(world.view):
+            return ()
+        return still_asked(world, supervisor.runtime.now(), keys)
 
     @contextlib.asynccontextmanager
     async def reading(self) -> AsyncIterator[Callable[[], list[Reader]]]:

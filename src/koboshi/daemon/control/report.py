@@ -42,6 +42,7 @@ def brief(entry: Entry, world: World | None, now: Moment | None, trouble: str) -
         "restarts": max(0, view.run.number - 1),
         "tasks": _tasks(view),
         "context": view.sight.context.used if view.sight.context else None,
+        "cost": view.run.cost or None,
         "limit": _limit(view),
         "question": _question(view.question, now),
         "halted": view.halted.value if view.halted else None,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from koboshi.errors import InputError, UnknownAgent
+from koboshi.reports.spending import Asked, spent
 from koboshi.store.notes import notes_in
 from koboshi.store.paths import known_journal_dir
 from koboshi.store.queries import about_event, chain_facts, event_number, recent
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from koboshi.daemon.house import House
     from koboshi.daemon.wards import Ward
     from koboshi.hosts.base import Place
+    from koboshi.reports.values import Spent
 
     from .masking import Masks
 
@@ -65,6 +67,7 @@ class Showing:
             "why": self.why,
             "history": self.history,
             "notes": self.notes,
+            "spending": self.spending,
             **incidents.table(),
             **Ruling(self._house, incidents).table(),
         }
@@ -158,6 +161,32 @@ class Showing:
         """The hand-over notes, newest first."""
         folder = self._journal(msgspec.convert(args, type=NameArgs).name).parent
         return [note.facts() for note in await self._read(lambda: notes_in(folder / "notes"))]
+
+    async def spending(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Tokens and money of the last so many seconds, as the agent's CLI writes them down."""
+        asked = msgspec.convert(args, type=TimelineArgs)
+        if not 0 < asked.seconds <= LONGEST:
+            raise InputError(f"expected up to {LONGEST:g} seconds, not {asked.seconds:g}")
+        entry, folder = self._house.roster.entry(asked.name), self._journal(asked.name).parent
+        until = time.time()
+        since = until - asked.seconds
+
+        def read() -> Spent | None:
+            runs = [past for past in remembered(folder) if past.ended is None or past.ended > since]
+            sessions = dict.fromkeys(each for past in runs for each in past.sessions)
+            environment = self._house.roster.environment(asked.name) or {}
+            whose = Asked(
+                environment=environment,
+                sessions=tuple(sessions),
+                folder=entry.cwd,
+                since=since,
+                until=until,
+            )
+            return spent(entry.agent_type, whose)
+
+        used = await self._read(read)
+        told = {"read": used.read, "written": used.written, "cost": used.cost} if used else None
+        return {"agent": asked.name, "since": since, "until": until, "spent": told}
 
     def _journal(self, name: str) -> Path:
         self._house.roster.entry(name)  # or an error that names the known ones

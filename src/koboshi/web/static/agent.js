@@ -8,8 +8,8 @@ import { papersView } from "./incidents.js";
 import { agents, known, on } from "./live.js";
 import { questionsView } from "./questions.js";
 import { screenView } from "./screen.js";
-import { timelineView } from "./timeline.js";
-import { age, clock, noteOf, now, statusOf } from "./words.js";
+import { sparkline, timelineView } from "./timeline.js";
+import { age, clock, count, noteOf, now, statusOf } from "./words.js";
 
 function outcomeWords(came, word) {
   if (came.outcome === "done") return `${word}: done`;
@@ -25,6 +25,7 @@ export function agentView(name, more) {
   const since = h("span", { class: "since" });
   const note = h("p", { class: "note" });
   const facts = h("ul", { class: "facts" });
+  const used = h("p", { class: "used hint", hidden: true });
   const evidence = h("pre", { class: "proof" });
   const outcome = h("p", { class: "outcome", role: "status", "aria-live": "polite" });
   const asks = questionsView(name, order);
@@ -32,11 +33,12 @@ export function agentView(name, more) {
   const lower = h("div", { class: "lower" });
   const why = whyView(name);
   const terminal = screenView();
-  const past = timelineView(name, (event) => why.load(event));
+  const spark = h("span", { class: "sparks" });
+  const past = timelineView(name, (event) => why.load(event), (picture) => spark.replaceChildren(...[sparkline(picture)].filter(Boolean)));
   const head = h("header", { class: "agent" },
     h("p", {}, h("a", { href: "#/", class: "back" }, "‹ All agents")),
     h("h1", {}, badge, h("span", { class: "name" }, name), word, since), note,
-    h("details", {}, h("summary", {}, "Evidence"), evidence), facts);
+    h("details", {}, h("summary", {}, "Evidence"), evidence), h("div", { class: "beside" }, facts, spark), used);
   const form = sendForm();
   const node = h("div", { class: "one" }, head, asks.node, terminal.node,
     h("section", { class: "orders", "aria-labelledby": "orders" }, h("h2", { id: "orders" }, "Steer"),
@@ -133,8 +135,17 @@ export function agentView(name, more) {
       [renewed, soon] = [key, 0];
       why.renew();
       past.renew();
+      showUse();
       lower.replaceChildren(runsView(name), notesView(name), papersView(name));
     }, renewed ? 1500 : 0);
+  }
+
+  async function showUse() {
+    try {
+      const { spent } = await get(`${at(name, "spending")}?seconds=86400`);
+      used.hidden = !spent;
+      if (spent) setText(used, `Tokens in 24 h: ${count(spent.read)} read, ${count(spent.written)} written${spent.cost ? `, $${spent.cost.toFixed(2)}` : ""}`);
+    } catch { used.hidden = true; }
   }
 
   draw();

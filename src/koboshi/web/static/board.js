@@ -56,6 +56,7 @@ export function factsOf(agent) {
   if (agent.progress) facts.push(agent.progress.text);
   if (agent.tasks) facts.push(`tasks ${agent.tasks.done} of ${agent.tasks.done + agent.tasks.left}`);
   if (run && !run.exit) facts.push(`up ${age(now() - run.started)}`);
+  if (agent.cost) facts.push(`$${agent.cost.toFixed(2)}`);
   if (agent.restarts) facts.push(agent.restarts === 1 ? "1 restart" : `${agent.restarts} restarts`);
   if (agent.mode && agent.mode !== "keep") facts.push(agent.mode);
   if (agent.paused) facts.push("paused");

@@ -8,7 +8,7 @@ const SINCE = [["24 h", 86400], ["7 d", 604800]];
 const LEAST = [["P0", "P0"], ["P0 and P1", "P1"], ["all", "P2"]];
 const EVERY = 15000; // milliseconds between two looks; what waits for a person shows on the board at once
 
-const open = (each) => each.asks && each.acknowledged === null;
+const open = (each) => each.open;
 const agentLink = (name) => h("a", { href: `#/agent/${encodeURIComponent(name)}` }, name);
 
 export function incidentsView() {
@@ -104,7 +104,7 @@ export function incidentsView() {
 }
 
 function incident(each, unfolded) {
-  const state = open(each) ? h("em", { class: "waits" }, "waits for you") : each.asks ? h("em", {}, `seen to ${clock(each.acknowledged)}`) : null;
+  const state = open(each) ? h("em", { class: "waits" }, "waits for you") : each.asks ? h("em", {}, each.acknowledged ? `seen to ${clock(each.acknowledged)}` : "over") : null;
   const older = now() - each.utc > 43200;
   return h("li", { class: `sev-${each.severity}` }, h("details", { class: "incident", "data-id": each.id, open: unfolded },
     h("summary", {}, h("span", { class: "severity" }, shape(each.severity === "P0" ? "failed" : each.severity === "P1" ? "unknown" : "idle"), each.severity), h("span", { class: "what" },

@@ -55,6 +55,7 @@ export function screenView() {
     const state = screen.get("state") ?? {};
     problem.hidden = !state.error;
     problem.textContent = state.error ?? "";
+    terminal.hidden = Boolean(state.error);
     if (state.cols) terminal.style.setProperty("--cols", String(state.cols));
     const count = Math.max(0, ...[...screen.keys()].filter((key) => key !== "state").map((key) => Number(key) + 1));
     const atEnd = terminal.scrollHeight - terminal.scrollTop - terminal.clientHeight < 30;

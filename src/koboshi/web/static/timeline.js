@@ -10,10 +10,24 @@ const HEIGHT = 150;
 const BAR = { y: 58, height: 26 };
 const CURVE = { y: 92, height: 34 };
 const STEPS = [10, 30, 60, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800];
-const NARROWEST = 30;
+const NARROWEST = 5; // seconds
 const LANES = { error: 0, end: 0, escalate: 0, question: 1, answer: 1, start: 2, refresh: 2, load: 2, checkpoint: 2, stop: 2 };
 
-export function timelineView(name, tellOf) {
+// How full the context was, small enough to stand beside words.
+export function sparkline(picture) {
+  const points = picture.context;
+  if (points.length < 2) return null;
+  const [width, height] = [120, 24];
+  const first = points[0][0];
+  const x = (utc) => ((utc - first) / Math.max(1, picture.to - first)) * width;
+  const y = (used) => 1 + (height - 2) * (1 - Math.min(100, used) / 100);
+  const path = points.map(([utc, used], n) => (n ? `H${x(utc).toFixed(1)}V${y(used).toFixed(1)}` : `M0,${y(used).toFixed(1)}`)).join("");
+  const words = `context ${Math.round(points.at(-1)[1])} % now, at most ${Math.round(Math.max(...points.map(([, used]) => used)))} %`;
+  return s("svg", { class: "spark", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words },
+    s("path", { class: "context", d: `${path}H${width}` }), s("title", {}, words));
+}
+
+export function timelineView(name, tellOf, drawnOf = () => {}) {
   const svg = s("svg", { class: "timeline", role: "img", tabindex: 0, "aria-label": "timeline of statuses" });
   const told = h("p", { class: "told", role: "status" });
   const list = h("ol", { class: "marks" });
@@ -30,8 +44,12 @@ export function timelineView(name, tellOf) {
     spans.append(h("button", { type: "button", class: "small", "data-seconds": length, onclick: () => { seconds = length; untouched = true; load(true); } }, word));
   }
 
+  for (const [word, factor, label] of [["−", 1.6, "zoom out"], ["+", 0.6, "zoom in"]]) {
+    spans.append(h("button", { type: "button", class: "small zoom", "aria-label": label, onclick: () => zoom(factor) }, word));
+  }
+
   async function load(reset) {
-    for (const each of spans.children) each.setAttribute("aria-pressed", String(Number(each.dataset.seconds) === seconds));
+    for (const each of spans.querySelectorAll("[data-seconds]")) each.setAttribute("aria-pressed", String(Number(each.dataset.seconds) === seconds));
     try {
       picture = await get(`${at(name, "timeline")}?seconds=${seconds}`);
     } catch (error) {
@@ -45,6 +63,7 @@ export function timelineView(name, tellOf) {
       view = { from: Math.max(picture.from, first - margin), to: picture.to };
     }
     draw();
+    drawnOf(picture);
     const marks = picture.marks.slice(-40).reverse();
     list.replaceChildren(...marks.map((mark) => h("li", {},
       h("button", { type: "button", class: "plain", onclick: () => pick(mark) },
@@ -60,6 +79,7 @@ export function timelineView(name, tellOf) {
     const width = Math.max(280, svg.clientWidth || 600);
     const x = (utc) => ((utc - view.from) / (view.to - view.from)) * width;
     svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+    svg.dataset.length = String(view.to - view.from);
     const parts = [...bars(x, width), ...ticks(x, width), ...curve(x, width), ...marksOf(x, width)];
     svg.replaceChildren(...parts);
   }
@@ -68,8 +88,9 @@ export function timelineView(name, tellOf) {
     return picture.spans.filter((each) => each.to > view.from && each.from < view.to).map((each) => {
       const left = Math.max(0, x(each.from));
       const right = Math.min(width, x(each.to));
-      const words = `${each.status} for ${age(each.to - each.from)}: ${each.reason.replaceAll("_", " ")}`;
-      return s("rect", { class: `span is-${each.status}`, x: left, y: BAR.y, width: Math.max(1, right - left), height: BAR.height,
+      const word = each.meant ? "stopped" : each.status;
+      const words = `${word} for ${age(each.to - each.from)}: ${each.reason.replaceAll("_", " ")}`;
+      return s("rect", { class: `span is-${word}`, x: left, y: BAR.y, width: Math.max(1, right - left), height: BAR.height,
         onclick: () => setText(told, `${clock(each.from, true)}: ${words}`) }, s("title", {}, words));
     });
   }
@@ -118,7 +139,8 @@ export function timelineView(name, tellOf) {
 
   function zoom(factor, where = 0.5) {
     if (!picture) return;
-    const length = Math.min(picture.to - picture.from, Math.max(NARROWEST, (view.to - view.from) * factor));
+    const shown = view.to - view.from;
+    const length = Math.min(picture.to - picture.from, Math.max(Math.min(NARROWEST, shown), shown * factor));
     const fixed = view.from + (view.to - view.from) * where;
     place(fixed - length * where, length);
   }

@@ -13,6 +13,11 @@ export function size(bytes) {
   return bytes < 1048576 ? `${Math.round(bytes / 1024)} kB` : `${(bytes / 1048576).toFixed(1)} MB`;
 }
 
+export function count(many) {
+  if (many < 1000) return String(many);
+  return many < 1e6 ? `${(many / 1e3).toFixed(1)} k` : `${(many / 1e6).toFixed(1)} M`;
+}
+
 export function clock(utc, withDay = false) {
   const options = { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false };
   if (withDay) Object.assign(options, { month: "short", day: "numeric" });

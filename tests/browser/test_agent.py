@@ -1,0 +1,82 @@
+"""One agent's page: its timeline can be zoomed, and its context is shown small beside the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.browsers import Browser, browser
+from tests.browser.serving import Served, started
+from tests.browser.test_page import DESKTOP, IDLE, PHONE, logged_in
+from tests.conftest import need
+from tests.daemon.trials import trial
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+
+TURN = '[[act]]\ndo = "work"\nseconds = 0.4\nsay = "{say}"\ncontext = {context}\n\n'
+END = '[[act]]\ndo = "end_turn"\n\n'
+#: Its context grows, it asks, its turn fails, it crashes.
+NIGHT = (
+    TURN.format(say="Read the plan.", context=62)
+    + END
+    + TURN.format(say="Fixed the parser.", context=9)
+    + END
+    + '[[act]]\ndo = "ask"\ncommand = "npm test"\n\n[[act]]\ndo = "crash"\nsignal = 9\n\n'
+    + IDLE
+)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """A koboshi that is quick to bring an agent back."""
+    need("tmux")
+    with trial(tmp_path) as koboshi:
+        koboshi.configure('backoff_base = "1s"\ncontext_max = 99\n')
+        made = Served(koboshi)
+        try:
+            yield made
+        finally:
+            assert made.end() == ""
+
+
+@pytest.fixture
+def chrome(chromium: Path, tmp_path: Path) -> Iterator[Browser]:
+    """A browser of its own."""
+    with browser(chromium, tmp_path / "chromium") as made:
+        yield made
+
+
+MARKS = "[...document.querySelectorAll('.timeline .mark')].map((e) => e.getAttribute('class'))"
+
+
+def test_the_past_is_drawn_and_can_be_zoomed(served: Served, chrome: Browser) -> None:
+    """Starts, ends, questions and restarts are on it; buttons and keys zoom."""
+    koboshi = served.koboshi
+    started(koboshi, "night", NIGHT)
+    koboshi.until_status("night", "idle")
+    for status in ("idle", "asking"):
+        koboshi.say("send", "night", "go on")
+        koboshi.until_status("night", status)
+    with logged_in(chrome, served) as tab:
+        tab.run("location.hash = '#/agent/night'")
+        tab.until("document.querySelector('.spark') !== null")
+        assert "now" in tab.run("document.querySelector('.spark').getAttribute('aria-label')")
+        question = koboshi.status("night")["question"]
+        tab.click(question["options"][0]["text"], ".question")
+        koboshi.until("night", lambda known: known["restarts"] == 1 and known["status"] == "idle")
+        for kind in ("start", "end", "question"):
+            tab.until(f"{MARKS}.some((e) => e.includes('mark-{kind}'))")
+        tab.until(f"{MARKS}.filter((e) => e.includes('mark-start')).length === 2")
+        length = "Number(document.querySelector('.timeline').dataset.length)"
+        before = tab.run(length)
+        tab.run("document.querySelector('[aria-label=\"zoom in\"]').click()")
+        assert tab.run(length) == pytest.approx(before * 0.6)
+        tab.picture("agent-zoomed-phone")
+        tab.run("document.querySelector('[aria-label=\"zoom out\"]').click()")
+        assert tab.run(length) == pytest.approx(before * 0.96)
+        tab.size(*DESKTOP, phone=False)
+        tab.picture("agent-night-desktop")
+        tab.size(*PHONE, phone=True)
+        tab.until_shown("crashed", ".runs")
