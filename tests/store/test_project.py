@@ -256,3 +256,54 @@ def test_the_hook_does_nothing_unless_koboshi_says_how(tmp_path: Path, shim: str
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
     assert (out.read_bytes() if out.exists() else None) == (b"{}" if shim else None)
+
+
+def in_pane(tmp_path: Path, said: str | None, **more: str) -> tuple[int, bytes, bytes]:
+    """Our asking hook in pane %5 of the tmux server 71, whose signpost says that."""
+    if said is not None:
+        (tmp_path / "panes").mkdir()
+        (tmp_path / "panes" / "71.5").write_text(said, encoding="utf-8")
+    tmux = {"TMUX": "/tmp/a,b/default,71,0", "TMUX_PANE": "%5"}
+    env = {"PATH": os.environ["PATH"], "KOBOSHI_STATE": str(tmp_path), **tmux, **more}
+    ran = subprocess.run(
+        ["/bin/sh", "-c", splicing.ASKING],
+        env=env,
+        input=b"{}",
+        capture_output=True,
+        check=False,
+        timeout=20,
+    )
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+SAYS = """export KOBOSHI_AGENT='a 1' KOBOSHI_HOOK_SHIM='echo "$KOBOSHI_AGENT"'\n"""
+
+
+@pytest.mark.parametrize(
+    ("said", "more", "printed"),
+    [
+        (SAYS, {}, b"a 1 ask\n"),
+        (None, {}, b""),
+        (SAYS, {"KOBOSHI_AGENT": "b"}, b""),  # koboshi's own run, which has hooks of its own
+        (SAYS, {"TMUX_PANE": "%51"}, b""),
+        (SAYS, {"TMUX_PANE": ""}, b""),
+        ("export KOBOSHI_HOOK_SHIM='exit 2 #'\n", {}, b""),
+        ("export KOBOSHI_HOOK_SHIM='sh -c \"exit 2\" #'\n", {}, b""),
+    ],
+    ids=["found", "nobody", "own", "other", "no-pane", "exit", "refuses"],
+)
+def test_hooks_of_an_agent_that_a_person_started_find_who_watches_its_pane(
+    tmp_path: Path, said: str | None, more: dict[str, str], printed: bytes
+) -> None:
+    """By what tmux calls it; whatever goes wrong, it is no refusal."""
+    assert in_pane(tmp_path, said, **more) == (0, printed, b"")
+
+
+@pytest.mark.parametrize("ours", [install.HOOKS, codex_install.HOOKS], ids=["claude", "codex"])
+def test_only_the_hook_that_may_answer_is_waited_for(ours: splicing.Splice) -> None:
+    """For longer than it is ever held; the others run in the background where that can be."""
+    made = json.loads(ours.created)["hooks"]
+    [asks] = made.pop("PermissionRequest")[0]["hooks"]
+
+    assert asks == {"timeout": 90, "type": "command", "command": splicing.ASKING}
+    assert {group[0]["hooks"][0]["command"] for group in made.values()} == {splicing.COMMAND}

@@ -14,8 +14,25 @@ from typing import Any, NamedTuple
 
 #: Stands in every command of ours, and in nobody else's.
 MARK = "koboshi-init"
-#: Nothing happens unless koboshi says how to reach it; runs with hooks of their own are not told.
-COMMAND = f': {MARK}; [ -z "$KOBOSHI_HOOK_SHIM" ] || eval "exec $KOBOSHI_HOOK_SHIM"'
+#: Below the state folder: how the hooks of a pane reach whoever looks after it.
+PANES = "panes"
+#: Which file there, by tmux's own variables: `SOCKET,SERVER,SESSION` and `%PANE`.
+_STATE = "${KOBOSHI_STATE:-${XDG_STATE_HOME:-$HOME/.local/state}/koboshi}"
+_SIGNPOST = f'"{_STATE}/{PANES}/${{t##*,}}.${{TMUX_PANE#%}}"'
+#: Nothing happens unless koboshi says how to reach it: by a variable to runs that it started and
+#: that have no hooks of their own, by a file to an agent that a person started. What cannot be run
+#: is passed over: the exit code 2 of a shell would be a refusal. Codex lets the user's own shell
+#: run it, which may be any; so what it understands is one word.
+_COMMAND = (
+    f"sh -c ': {MARK}; "
+    '[ -n "$KOBOSHI_AGENT$KOBOSHI_HOOK_SHIM" ] || [ -z "$TMUX_PANE" ] || '
+    f'{{ t=${{TMUX%,*}}; eval "$(cat {_SIGNPOST} 2>/dev/null)"; }}; '
+    '[ -z "$KOBOSHI_HOOK_SHIM" ] || eval "$KOBOSHI_HOOK_SHIM@"'
+    "' || true"
+)
+COMMAND = _COMMAND.replace("@", "")
+#: The one that waits for an answer.
+ASKING = _COMMAND.replace("@", " ask")
 _BLANK = " \t\r\n"
 
 
@@ -35,11 +52,22 @@ class Member(NamedTuple):
 
 
 class Splice:
-    """Our hook at each of these events; `rest` is what such a hook has beside its command."""
+    """Our hook at each of these events; `rest` is what such a hook has beside its command.
 
-    def __init__(self, events: tuple[str, ...], rest: Mapping[str, Any]) -> None:
-        self._in_list = _entry(rest, alone=False)
-        self._lists = {event: f'"{event}":[{_entry(rest, alone=True)}]' for event in events}
+    `asks` is the event whose hook waits for an answer, with what that one has.
+    """
+
+    def __init__(
+        self,
+        events: tuple[str, ...],
+        rest: Mapping[str, Any],
+        asks: tuple[str, Mapping[str, Any]],
+    ) -> None:
+        self._entries = {
+            event: _Entry(ASKING, asks[1]) if event == asks[0] else _Entry(COMMAND, rest)
+            for event in events
+        }
+        self._lists = {e: f'"{e}":[{each.text(alone=True)}]' for e, each in self._entries.items()}
         self._block = '"hooks":{' + ",\n".join(self._lists.values()) + "}"
         #: A file that was not there before.
         self.created = "{\n" + self._block + "\n}\n"
@@ -60,7 +88,7 @@ class Splice:
             if place is None:
                 text = spliced(text, hooks.start, piece)
             elif isinstance(place.value, list):
-                text = spliced(text, place.start, self._in_list)
+                text = spliced(text, place.start, self._entries[event].text(alone=False))
             else:
                 raise Unusable(f"expected a list under {event!r}", line_of(text, place.start))
         return text
@@ -69,15 +97,22 @@ class Splice:
         """The settings as they were before `merged`; None: there was no file."""
         if text == self.created:
             return None
-        for piece in (self._block, *self._lists.values(), self._in_list):
+        in_lists = {each.text(alone=False) for each in self._entries.values()}
+        for piece in (self._block, *self._lists.values(), *in_lists):
             text = text.replace(f"{piece},", "").replace(piece, "")
         return _rewritten(text) if MARK in text else text
 
 
-def _entry(rest: Mapping[str, Any], *, alone: bool) -> str:
-    """One hook; the order of its keys tells whether the list around it is ours, too."""
-    facts: dict[str, Any] = {"type": "command", "command": COMMAND}
-    return json.dumps({"hooks": [{**rest, **facts} if alone else {**facts, **rest}]})
+class _Entry(NamedTuple):
+    """One hook."""
+
+    command: str
+    rest: Mapping[str, Any]
+
+    def text(self, *, alone: bool) -> str:
+        """As JSON; the order of its keys tells whether the list around it is ours, too."""
+        facts: dict[str, Any] = {"type": "command", "command": self.command}
+        return json.dumps({"hooks": [{**self.rest, **facts} if alone else {**facts, **self.rest}]})
 
 
 def _rewritten(text: str) -> str:

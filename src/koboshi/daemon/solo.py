@@ -37,6 +37,7 @@ from .asking import held_for
 from .eyes import watch
 from .lock import agent_lock, session_lock
 from .noticing import bring
+from .panes import signposted
 from .recover import reopen, take_over
 from .rulekeeping import RuleKeeper, kept
 from .runtime import AsyncioRuntime
@@ -222,7 +223,8 @@ async def _live(
     supervisor.hands.held = holding.get
     posted = hook_http(url, hooked, holding) if url else nullcontext()
     async with hook_socket(gear.socket, post.agent, hooked, holding), posted:
-        await watch(supervisor, enough=enough, senses=senses)
+        with signposted(supervisor.hands):
+            await watch(supervisor, enough=enough, senses=senses)
 
 
 class _Senses:

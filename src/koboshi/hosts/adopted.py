@@ -124,6 +124,13 @@ class AdoptedHost:
         await self._pane(adopted)
         return (self._tmux, "-S", adopted.socket, "attach-session", "-t", adopted.pane)
 
+    def terminal(self, agent: str) -> str:
+        """What only that agent's terminal is called, as far as programs in it know: SERVER.PANE."""
+        with contextlib.suppress(PlaceGone):
+            adopted = self._record(agent)
+            return f"{adopted.server}.{adopted.pane.removeprefix('%')}"
+        return ""
+
     async def start(self, launch: Launch) -> Place:
         """Refused: a program is started by typing its command into the pane's shell."""
         raise HostError(f"{launch.agent!r} lives in a pane of the user's, nothing is started there")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from koboshi.adapters.splicing import Splice
 
-from .equip import EVENTS, TIMEOUT
+from .equip import ASKS, ASKS_TIMEOUT, EVENTS, TIMEOUT
 
-HOOKS = Splice(EVENTS, {"timeout": TIMEOUT, "async": True})
+HOOKS = Splice(EVENTS, {"timeout": TIMEOUT, "async": True}, (ASKS, {"timeout": ASKS_TIMEOUT}))
 #: `/reload`, as a command of the project.
 RELOAD = """\
 ---

@@ -24,4 +24,4 @@ TIMEOUT = 5
 #: who listens to it give up long before.
 ASKS, ASKS_TIMEOUT = "PermissionRequest", 90
 
-HOOKS = Splice(EVENTS, {"timeout": TIMEOUT})
+HOOKS = Splice(EVENTS, {"timeout": TIMEOUT}, (ASKS, {"timeout": ASKS_TIMEOUT}))
