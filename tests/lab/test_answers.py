@@ -14,7 +14,7 @@ from tests.lab.conftest import Lodges
 from tests.lab.journals import record
 from tests.lab.lodges import Lodge
 from tests.lab.model.server import Model
-from tests.lab.model.turns import call, say
+from tests.lab.model.turns import Turn, call, say
 from tests.lab.parts import CLAUDE, CODEX, Part
 from tests.lab.test_claude_questions import plan_file
 
@@ -142,6 +142,10 @@ mcp = "lab/*"
 [[answers.question]]
 pattern = "which colour*"
 answer = "Blue"
+
+[[answers.question]]
+pattern = "which features*"
+answer = "Logs, Auth"
 """
 
 
@@ -241,6 +245,51 @@ def test_the_agents_own_question_is_answered_by_its_pattern(
     lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
 
     assert "Blue" in results(model)[0]
+    assert ways(lodge) == [way]
+
+
+FEATURES = ("Auth", "Search", "Logs")
+
+
+def features(*, several: bool) -> Turn:
+    """A question with three options."""
+    options = [{"label": word, "description": f"Take {word}"} for word in FEATURES]
+    question = {"question": "Which features?", "header": "Features", "options": options}
+    return call("AskUserQuestion", questions=[{**question, "multiSelect": several}])
+
+
+def test_several_choices_are_ticked_by_policy(
+    lodges: Lodges, part: Part, way: str, model: Model
+) -> None:
+    """Each is seen ticked, and what is handed in is seen, too."""
+    lodge = ruled(lodges, part, way)
+    lodge.run()
+    model.expect(features(several=True), say("So be it."))
+    lodge.say("send", "a", "Ask me.")
+    lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
+
+    assert '"Which features?"="Auth, Logs"' in results(model)[0]
+    assert ways(lodge) == [way]
+
+
+@pytest.mark.parametrize("several", [True, False])
+def test_a_person_answers_in_their_own_words(
+    lodges: Lodges,
+    part: Part,
+    way: str,
+    model: Model,
+    several: bool,  # noqa: FBT001
+) -> None:
+    """They go into the row that is there for them."""
+    lodge = lodged(lodges, part, way)
+    model.expect(features(several=several), say("I see."))
+    lodge.say("send", "a", "Ask me.")
+    answered = lodge.say("answer", waiting(lodge)["id"], "none of the 3, use DuckDB")
+    lodge.until("a", lambda known: len(results(model)) == 1 and known["status"] == "idle")
+
+    assert answered.startswith("a: answered")
+    # Newer ones put words with a comma into quotes.
+    assert '"none of the 3, use DuckDB"' in results(model)[0]
     assert ways(lodge) == [way]
 
 

@@ -36,9 +36,11 @@ class Asked:
             prompt=prompt, cwd="/", columns=columns, calls=self.calls, pause=self.pause
         )
 
-    def calls(self) -> tuple[Written, ...]:
+    def calls(self) -> tuple[Written, ...] | None:
         """What stands there by now."""
-        return self.looks.pop(0) if len(self.looks) > 1 else (self.looks or [()])[0]
+        if not self.looks:
+            return None
+        return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
 
     async def pause(self, _: float) -> None:
         """No time passes."""
@@ -94,11 +96,12 @@ def test_what_a_screen_hides_is_asked() -> None:
 
 
 def test_what_is_shown_in_full_does_not_wait_long() -> None:
-    """The file would only tell the folder."""
-    asked = Asked(permission("touch a b", tool="Bash"))
+    """The file would only tell the folder; where there is none nobody waits."""
+    prompt = permission("touch a b", tool="Bash")
+    with_file, without = Asked(prompt, ()), Asked(prompt)
 
-    assert asked.judged().stance is Stance.ALLOW
-    assert asked.paused == SOON
+    assert with_file.judged().stance is without.judged().stance is Stance.ALLOW
+    assert (with_file.paused, without.paused) == (SOON, 0)
 
 
 def test_a_name_for_people_is_mapped_to_the_tool() -> None:

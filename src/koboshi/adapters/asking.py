@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from koboshi.core.readings import Meaning, Option, Prompt, PromptKind
+from koboshi.core.readings import Meaning, Option, Prompt, PromptKind, picked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,10 +54,11 @@ def _choice(given: dict[str, Any]) -> Prompt:
         for each in (options if isinstance(options, list) else [])[:_FEW]
         if isinstance(each, dict)
     ]
+    box = False if question.get("multiSelect") else None
     return Prompt(
         kind=PromptKind.QUESTION,
         question=_text(question.get("question")),
-        options=tuple(Option(text=label) for label in labels if label),
+        options=tuple(Option(text=label, checked=box) for label in labels if label),
     )
 
 
@@ -112,14 +113,14 @@ def _picked(given: object, text: str) -> dict[str, Any] | None:
 
 
 def _label(question: dict[str, Any], text: str) -> str:
-    """The option as it is written, or the words themselves."""
+    """The options as they are written, or the words themselves."""
     options = question.get("options")
-    wanted = text.strip().casefold()
-    for each in options if isinstance(options, list) else []:
-        label = _text(each.get("label")) if isinstance(each, dict) else ""
-        if label.strip().casefold() == wanted:
-            return label
-    return text
+    rows = [
+        each for each in (options if isinstance(options, list) else []) if isinstance(each, dict)
+    ]
+    found = picked(text, tuple(_text(each.get("label")) for each in rows))
+    several = len(found) > 1 and not question.get("multiSelect")
+    return ", ".join(found) if found and not several else text
 
 
 def _text(value: object) -> str:

@@ -11,6 +11,7 @@ Examples:
   koboshi answer a1:3.2 yes
   koboshi answer a1:3.2 "no: use pnpm here"
   koboshi answer a1:3.2 "The second one"
+  koboshi answer a1:3.2 "Auth, Logs"
 
 \b
 Exit codes: 0 answered, or on its way · 1 not answered, or too late
@@ -33,9 +34,10 @@ def answer(*, question: str, text: str, wait: float) -> None:
     """Answer the question ID (see `koboshi questions`) with ANSWER.
 
     ANSWER is `yes` (this once), `no`, `no: WHY` (the agent is told), `always`, or the words of an
-    option; to an agent's own question (its tool `ask_human`, an ID such as a1:ask2) any words. The
-    first answer wins: who comes late is told so. It goes through the agent's hook where one waits,
-    else by keys.
+    option (several with commas between, where boxes are ticked); to an agent's own question (Claude
+    Code's form with a row to type into, the tool `ask_human` with an ID such as a1:ask2) any words.
+    The first answer wins: who comes late is told so. It goes through the agent's hook where one
+    waits, else by keys.
     """
     from koboshi.daemon.control.client import call
     from koboshi.errors import InputError, KoboshiError

@@ -137,6 +137,10 @@ def _ordered(action: Action) -> bool:
 
 
 def _timing(action: Action, view: View, ledger: Ledger, now: Moment) -> Verdict | None:
+    if isinstance(action, do.Judge) and not action.ticket:
+        # An answer that takes several keys shows other questions on its way.
+        answering = any(isinstance(a, do.Answer) and not a.ticket for a in ledger.in_flight())
+        return Verdict(word=Word.BUSY, why="an answer is under way") if answering else None
     if action.mode is do.Mode.OBSERVE or (isinstance(action, do.Stop) and action.force):
         return None
     if isinstance(action, do.HANDS) and any(isinstance(a, do.HANDS) for a in ledger.in_flight()):

@@ -52,6 +52,7 @@ class Option:
     text: str
     meaning: Meaning = Meaning.OTHER
     key: str = ""
+    checked: bool | None = None  #: whether its box is ticked; None: it has none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +74,31 @@ class Prompt:
         )
         return hashlib.blake2s(words.encode(errors="surrogatepass"), digest_size=8).hexdigest()
 
+    @property
+    def several(self) -> bool:
+        """Whether more than one option may be picked."""
+        return any(option.checked is not None for option in self.options)
+
     def index_of(self, meaning: Meaning) -> int | None:
         """Where the first option of that meaning stands."""
         return next((i for i, o in enumerate(self.options) if o.meaning is meaning), None)
+
+
+def picked(text: str, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The labels that a text names, one or several with commas between; else none of them."""
+    plain = [label.strip().casefold() for label in labels]
+    known = {key: label for key, label in zip(plain, labels, strict=True) if plain.count(key) == 1}
+    rest, found = text.strip().casefold(), list[str]()
+    while rest:
+        ends = (
+            each for each in known if rest == each or rest.startswith((f"{each},", f"{each} ,"))
+        )
+        label = max(ends, key=len, default="")
+        if not label or known[label] in found:
+            return ()
+        found.append(known[label])
+        rest = rest[len(label) :].lstrip(" ,")
+    return tuple(label for label in labels if label in found)
 
 
 def unmarked(lines: tuple[str, ...]) -> tuple[str, ...]:

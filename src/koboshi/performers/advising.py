@@ -28,7 +28,8 @@ MOST = 64 * 1024
 _STRICTNESS = (Stance.ALLOW, Stance.ASK, Stance.DENY)
 
 
-Calls = Callable[[], tuple["Written", ...]]
+#: None: it writes nothing down, or nobody knows where.
+Calls = Callable[[], "tuple[Written, ...] | None"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ class Matter:
     cwd: str = ""
     allow: tuple[str, ...] = ()  #: commands that the owner listed, word for word
     columns: int = 0  #: of the terminal; 0: not known
-    calls: Calls = tuple  #: what it has written down and not carried out yet
+    calls: Calls = lambda: None  #: what it has written down and not carried out yet
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from koboshi.adapters.asking import decision
 from koboshi.core.readings import Meaning, Status, ran_between
 
+from .filling import fill, fills
 from .hands import Skipped, done, failed, readable, skipped
 
 if TYPE_CHECKING:
@@ -80,12 +81,14 @@ async def answer(action: Answer, hands: Hands) -> Outcome:
     prompt = _asked(before, action)
     if prompt is None:
         raise Skipped("the question is not there any more")
+    if hands.view().held:
+        raise Skipped("a hook waits for the answer")
+    if fills(prompt, action):
+        return await fill(action, hands, prompt)
     keys = hands.adapter.keys_for(_chosen(prompt, action), action.choice)
     if keys is None:
         wanted = action.text or action.choice.value
         return failed(f"no option means {wanted!r}")
-    if hands.view().held:
-        raise Skipped("a hook waits for the answer")
     if len(keys) > 1 and not await _move(action, hands, keys[:-1]):
         return failed("the selection did not move to the option")
     await hands.keys(keys[-1:])

@@ -50,8 +50,9 @@ async def _matter(action: Judge, hands: Hands) -> Matter:
         raise Skipped("the question is not there any more")
     seen = (await hands.look()).seen
 
-    def calls() -> tuple[Written, ...]:
-        return hands.adapter.story(hands.transcript()).pending
+    def calls() -> tuple[Written, ...] | None:
+        lines = hands.transcript()
+        return hands.adapter.story(lines).pending if lines else None
 
     return Matter(
         prompt=question.prompt,

@@ -46,7 +46,7 @@ def surroundings(folder: str, home: str = "") -> Surroundings:
 def warm() -> None:
     """Have ready what a judgement needs: the first one would wait for the grammar of a shell."""
     prompt = Prompt(kind=PromptKind.PERMISSION, question="?", subject="true", tool="Bash")
-    requests = _requests(Matter(prompt=prompt, cwd="/"), "claude")
+    requests, _ = _requests(Matter(prompt=prompt, cwd="/"), "claude")
     _opinion(requests, Policy(exact=("true",)), "/", "")
 
 
@@ -73,17 +73,21 @@ async def _wanted(matter: Matter, cli: str) -> tuple[Request, ...]:
     """What is asked for, once the agent has written it down or does not any more."""
     tries = 0
     while True:
-        requests = await asyncio.to_thread(_requests, matter, cli)
+        requests, writes = await asyncio.to_thread(_requests, matter, cli)
         shown = len(requests) == 1 and requests[0].complete
         by_file = matter.payload is not None or requests[0].written
-        if by_file or cli not in WRITERS or tries >= (SOON if shown else LATE):
+        most = LATE if not shown else SOON if writes else 0
+        if by_file or cli not in WRITERS or tries >= most:
             return requests
         tries += 1
         await matter.pause(PAUSE)
 
 
-def _requests(matter: Matter, cli: str) -> tuple[Request, ...]:
-    """The requests that it may be: of a hook's payload, of a file, or of the dialog alone."""
+def _requests(matter: Matter, cli: str) -> tuple[tuple[Request, ...], bool]:
+    """The requests that it may be: of a hook's payload, of a file, or of the dialog alone.
+
+    And whether there is a file.
+    """
     # Imported late: most agents never ask in mode auto.
     from koboshi.policy.dialogs import COLUMNS, request_of_prompt  # noqa: PLC0415
     from koboshi.policy.hooks import request_of_hook  # noqa: PLC0415
@@ -91,12 +95,13 @@ def _requests(matter: Matter, cli: str) -> tuple[Request, ...]:
 
     if matter.payload is not None:
         request = request_of_hook(dict(matter.payload))
-        return () if request is None else (request,)
-    calls = [(each.tool, each.given, each.cwd) for each in matter.calls()]
+        return (() if request is None else (request,)), False
+    written = matter.calls()
+    calls = [(each.tool, each.given, each.cwd) for each in written or ()]
     dialog = request_of_prompt(matter.prompt, cli, matter.cwd, matter.columns or COLUMNS)
     if speaks_of_another(matter.prompt, calls):
         dialog = replace(dialog, complete=False)
-    return shown_calls(matter.prompt, calls) or (dialog,)
+    return shown_calls(matter.prompt, calls) or (dialog,), written is not None
 
 
 def _opinion(requests: tuple[Request, ...], policy: Policy, cwd: str, home: str) -> Opinion:

@@ -35,7 +35,13 @@ def request_of_prompt(prompt: Prompt, cli: str, cwd: str, columns: int = COLUMNS
     """What that dialog asks for, run in `cwd`, seen on a screen that wide."""
     options = tuple(option.text for option in prompt.options)
     if prompt.kind is not PromptKind.PERMISSION:
-        return Request(kind=prompt.kind, question=prompt.question, options=options, cwd=cwd)
+        return Request(
+            kind=prompt.kind,
+            question=prompt.question,
+            options=options,
+            several=prompt.several,
+            cwd=cwd,
+        )
     tool, subject = prompt.tool, prompt.subject
     return Request(
         kind=prompt.kind,

@@ -137,7 +137,7 @@ def _patch(tool: str, fields: Fields) -> Request:
 
 
 def _question(tool: str, fields: Fields) -> Request:
-    """One question with one choice; several at once are left to a person."""
+    """One question; several at once are left to a person."""
     asked = fields.get("questions")
     only = asked[0] if isinstance(asked, list) and len(asked) == 1 else None
     if not isinstance(only, dict):
@@ -145,13 +145,14 @@ def _question(tool: str, fields: Fields) -> Request:
     options = only.get("options", [])
     rows = options if isinstance(options, list) else [options]
     labels = [each.get("label") if isinstance(each, dict) else None for each in rows]
-    right = all(isinstance(label, str) for label in labels) and not only.get("multiSelect")
+    right = all(isinstance(label, str) for label in labels)
     question = _text(only, "question")
     return Request(
         kind=PromptKind.QUESTION,
         tool=tool,
         question=question or "",
         options=tuple(str(label) for label in labels),
+        several=bool(only.get("multiSelect")),
         complete=bool(question) and right,
     )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
 
-from koboshi.core.readings import PromptKind
+from koboshi.core.readings import PromptKind, picked
 
 from .banning import Breach, broken, by_touch
 from .fitting import takes_call, takes_domain, takes_name, takes_touch
@@ -115,11 +115,10 @@ def _question(request: Request, policy: Policy) -> Opinion:
     for rule in policy.questions:
         if not rule.takes(request.question):
             continue
-        wanted = rule.answer.strip().lower()
-        fitting = [each for each in request.options if each.strip().lower() == wanted]
-        if request.options and len(fitting) != 1:
-            return _asks(rule.name, f"not one of its options, but {len(fitting)}, is {wanted!r}")
-        text = fitting[0] if fitting else rule.answer
+        fitting = picked(rule.answer, request.options)
+        if request.options and (not fitting or (len(fitting) > 1 and not request.several)):
+            return _asks(rule.name, f"{rule.answer!r} is not one of its options")
+        text = ", ".join(fitting) or rule.answer
         why = f"the question fits {rule.pattern!r}"
         return Opinion(verdict=Word.ALLOW, rule=rule.name, why=why, text=text)
     return _DEFAULT

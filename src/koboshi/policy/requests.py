@@ -21,6 +21,7 @@ class Request:
     domains: tuple[str, ...] = ()  #: hosts it talks to
     question: str = ""  #: the words asked
     options: tuple[str, ...] = ()  #: the choices offered
+    several: bool = False  #: more than one of them may be picked
     arguments: tuple[tuple[str, str], ...] = ()  #: what a server's tool is given: name, text
     complete: bool = True  #: False: cut off, or not to be proven; never allowed
     cwd: str = ""  #: the folder in which it would happen

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from koboshi.core.actions import Answer, Mode
 from koboshi.core.events import Advice, Source, Stance
 from koboshi.core.health import Level, examine
-from koboshi.core.readings import Meaning, PromptKind, Status
+from koboshi.core.readings import Meaning, PromptKind, Status, picked
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -115,8 +115,8 @@ def _offers(question: Question, meaning: Meaning) -> bool:
 
 
 def _says(question: Question, text: str) -> bool:
-    wanted = text.strip().casefold()
-    return any(option.text.strip().casefold() == wanted for option in question.prompt.options)
+    found = picked(text, tuple(option.text for option in question.prompt.options))
+    return bool(found) and (len(found) == 1 or question.prompt.several)
 
 
 def answerable(view: View, question: Question, now: Moment) -> bool:

@@ -95,10 +95,7 @@ def _with_options(
     prompt = Prompt(
         kind=kind,
         question=question,
-        options=tuple(
-            Option(text=text, meaning=_meaning(grammar, kind, text), key=key)
-            for text, key in zip(listed.texts, keys, strict=True)
-        ),
+        options=_options(grammar, kind, listed, keys),
         selected=listed.selected,
         subject=read_subject(grammar, frame, body, question, hint_text) if known else "",
         tool=read_tool(grammar, frame, body, question) if known else "",
@@ -108,6 +105,16 @@ def _with_options(
     if hint_text:
         evidence = (*evidence, f"hint: {hint_text}")
     return DialogRead(prompt=prompt, top=view.offset + top, evidence=evidence, sign=sign)
+
+
+def _options(
+    grammar: DialogGrammar, kind: PromptKind, listed: Listed, keys: tuple[str, ...]
+) -> tuple[Option, ...]:
+    boxes = listed.checked or (None,) * len(keys)
+    return tuple(
+        Option(text=text, meaning=_meaning(grammar, kind, text), key=key, checked=checked)
+        for text, key, checked in zip(listed.texts, keys, boxes, strict=True)
+    )
 
 
 def _indent(row: str) -> int:

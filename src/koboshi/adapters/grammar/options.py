@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.text import width
@@ -52,6 +52,7 @@ class Listed:
     texts: tuple[str, ...]
     keys: tuple[str, ...]
     selected: int | None
+    checked: tuple[bool | None, ...] = ()  #: where there are boxes to tick
 
 
 def find_options(grammar: DialogGrammar, frame: Frame, view: View) -> Listed | None:
@@ -78,9 +79,7 @@ def find_unmarked(grammar: DialogGrammar, frame: Frame, view: View, end: int) ->
     listed = _numbered(grammar, frame, view, row)
     if listed is None:
         return None
-    return Listed(
-        first=listed.first, last=listed.last, texts=listed.texts, keys=listed.keys, selected=None
-    )
+    return replace(listed, selected=None)
 
 
 def _around(grammar: DialogGrammar, frame: Frame, view: View, row: int) -> Listed | None:
@@ -134,19 +133,28 @@ def _numbered(
     marked = row if marked is None else marked
     texts: list[str] = []
     keys: list[str] = []
+    checked: list[bool | None] = []
     selected = None
     for item in items:
         if marked == item.row:
             selected = len(texts)
         texts.append(_text(grammar, frame, view, item))
         keys.append(str(item.number))
+        box = _CHECKBOX.match(item.text)
+        checked.append(item.text[1] != " " if box else None)
         for extra in _extras(grammar, view, item):
             if marked == extra:
                 selected = len(texts)
             texts.append(view.rows[extra].replace(grammar.mark[0], " ", 1).strip())
             keys.append("")
+            checked.append(None)
     return Listed(
-        first=items[0].row, last=last, texts=tuple(texts), keys=tuple(keys), selected=selected
+        first=items[0].row,
+        last=last,
+        texts=tuple(texts),
+        keys=tuple(keys),
+        selected=selected,
+        checked=tuple(checked),
     )
 
 

@@ -10,9 +10,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from koboshi.adapters.forms import form_of
 from koboshi.core.actions import Answer
 from koboshi.core.events import ActionFinished, Order, OrderGiven
-from koboshi.core.readings import Meaning, PromptKind, Status
+from koboshi.core.readings import Meaning, PromptKind, Status, picked
 from koboshi.errors import InputError, KoboshiError
 from koboshi.rules.questions import WORDS, meant_by
 
@@ -126,8 +127,8 @@ def _word(question: Question, text: str) -> str:
     plain = prompt.kind is not PromptKind.QUESTION or meaning is Meaning.NO
     if meaning and plain and (question.ticket or prompt.index_of(meaning) is not None):
         return said.casefold()
-    free = bool(question.ticket) and prompt.kind is PromptKind.QUESTION
-    if said and (free or any(o.text.strip().casefold() == said.casefold() for o in prompt.options)):
+    free = prompt.kind is PromptKind.QUESTION and (question.ticket or form_of(prompt))
+    if said and (free or picked(said, tuple(option.text for option in prompt.options))):
         return said
     offered = ", ".join(repr(each.text) for each in prompt.options)
     raise InputError(f"expected one of its options, not {said!r}", hint=f"it offers: {offered}")
