@@ -37,11 +37,12 @@ from koboshi.plans.course import (
     Fact,
     Halt,
     PlanRead,
+    PlanRevised,
     StopSeen,
     Terms,
     fold,
 )
-from koboshi.plans.spending import BEGUN, RESTED, SPENT, goal_mark, ledger
+from koboshi.plans.spending import BEGUN, REPLANNED, RESTED, SPENT, goal_mark, ledger
 from koboshi.rules.plans import advise
 from koboshi.store.paths import plans_dir
 from koboshi.store.planfile import PlanFile, PlanWatch
@@ -130,7 +131,7 @@ class Keeper:
             self._edited()
         if why := self.halted():
             self._fold(StopSeen(why=why))
-        if self.view.running is not None or self.view.planning:
+        if self.view.running is not None or self.view.planning or self.view.revising is not None:
             self._fold(await self._ground.sight(self.view.plan))
 
     def _edited(self) -> None:
@@ -174,6 +175,8 @@ class Keeper:
         return self.view.plan.status.value
 
     def _fold(self, fact: Fact) -> None:
+        if isinstance(fact, PlanRevised):
+            self._note(k=REPLANNED, kept=fact.kept, before=fact.before, after=fact.after)
         before, self.view = self.view.spending, fold(self.view, fact, self._now())
         for task in self.view.spending.costs.keys() - before.costs.keys():
             spent, limited = self.view.spending, self.view.spending.limited > before.limited
@@ -199,6 +202,7 @@ def terms_of(start: Start) -> Terms:
         cost=start.cost,
         tokens=start.tokens,
         silent=SILENT,
+        replans=start.replans,
     )
 
 

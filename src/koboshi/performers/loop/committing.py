@@ -23,7 +23,7 @@ _NOBODY = ("-c", "user.name=koboshi", "-c", "user.email=koboshi@localhost")
 
 def commit(cwd: Path, paths: tuple[str, ...], message: str, task: str) -> str:
     """The short hash of the commit; empty where nothing was to be committed."""
-    known = _known(cwd, task)
+    known = committed(cwd, task)
     if known:
         return known
     there = [path for path in paths if _dirty(cwd, path)]
@@ -58,8 +58,8 @@ def worktree(cwd: Path, name: str) -> Path:
     return made / os.path.relpath(os.path.realpath(cwd), os.path.realpath(top))
 
 
-def _known(cwd: Path, task: str) -> str:
-    """The commit of that task, if it was made already."""
+def committed(cwd: Path, task: str) -> str:
+    """The commit of that task, if it was made already; empty: it was not."""
     words = ("log", f"-{RECENT}", "--format=%h", "--fixed-strings", f"--grep={TRAILER}: {task}")
     try:
         return _git(cwd, *words).strip().partition("\n")[0]
