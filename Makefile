@@ -74,9 +74,11 @@ lanes: $(DEV) ## tests with real tmux, Chromium, agent CLIs; LANE=lab for one la
 	$(PYTEST) -m "($(LANE)) and not soak"
 
 .PHONY: sim
-sim: $(RUNTIME) ## simulated nights; SEEDS=100000 for more, SEED=123 replays one
+sim: $(RUNTIME) ## simulated nights, and voyages of plans; SEEDS=100000 for more, SEED=123 or VOYAGE=123 replays one
 ifdef SEED
 	$(BIN)/python -m koboshi.testing.simulate --seed $(SEED)
+else ifdef VOYAGE
+	$(BIN)/python -m koboshi.testing.simulate --voyage $(VOYAGE)
 else
 	$(BIN)/python -m koboshi.testing.simulate --seeds $(SEEDS)
 endif

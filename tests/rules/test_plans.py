@@ -18,10 +18,13 @@ from koboshi.plans.course import (
     MakePlan,
     Move,
     PlanRead,
+    PlanRevised,
+    RevisePlan,
     StartStep,
     StepJudged,
     StopSeen,
     TakePlan,
+    TakeRevision,
     TaskSeen,
     Terms,
     VerifyStep,
@@ -74,6 +77,7 @@ def seen(state: str, **more: object) -> TaskSeen:
 BAD = StepJudged(task=TASK, verified=False, evidence="Still wrong.")
 GOOD = StepJudged(task=TASK, verified=True, evidence="Fine.", changed=("a",))
 LARGER = "'koboshi loop FILE' with a larger budget goes on"
+DONE = CommitStep(step=2, task=TASK, changed=("a",), evidence="Fine.")
 NEXT = StartStep(step=2, attempt=2, wrong="it was wrong")
 
 
@@ -132,7 +136,7 @@ NEXT = StartStep(step=2, attempt=2, wrong="it was wrong")
         ),
         (course(seen("finished")), "PLN005", VerifyStep(step=2, task=TASK)),
         (course(seen("failed", error="api_500")), "PLN005", VerifyStep(step=2, task=TASK)),
-        (course(seen("finished"), GOOD), "PLN006", CommitStep(step=2, task=TASK, changed=("a",))),
+        (course(seen("finished"), GOOD), "PLN006", DONE),
         (
             course(seen("finished"), BAD),
             "PLN007",
@@ -142,6 +146,19 @@ NEXT = StartStep(step=2, attempt=2, wrong="it was wrong")
             course(seen("finished"), BAD, tried=2),
             "PLN007",
             GiveUp(step=2, question="Step 2 failed 2 times: Still wrong. What shall be different?"),
+        ),
+        (course(seen("finished"), BAD, tried=2, replans=1), "PLN014", RevisePlan(step=2)),
+        (
+            course(seen("finished"), BAD, replans=1),
+            "PLN007",
+            StartStep(step=2, attempt=2, wrong="Still wrong."),
+        ),
+        (course(seen("absent"), state="FAILED"), "PLN014", RevisePlan(step=2)),
+        (course(seen("finished"), state="FAILED"), "PLN015", TakeRevision(step=2, task=TASK)),
+        (
+            course(seen("failed", error="quota", ended=1.0), state="FAILED"),
+            "PLN004",
+            RevisePlan(step=2),
         ),
         (course(state="PENDING"), "PLN008", NEXT),
         (course(state="DONE"), "PLN009", Finish()),
@@ -165,6 +182,7 @@ def test_a_course_calls_for_one_move(view: Course, code: str, move: Move) -> Non
         course(seen("failed", error="usage_limit", ended=1000.0, resets=1996.0)),
         course(seen("failed", error="usage_limit", ended=1200.0)),
         course(state="FAILED", status="FAILED"),
+        course(seen("running"), state="FAILED"),
         course(status="WAITING", state="PENDING"),
         course(status="DONE", state="DONE"),
         course(StopSeen(why="x"), status="WAITING", state="PENDING"),
@@ -217,10 +235,11 @@ def test_every_move_has_a_key_of_its_own() -> None:
     moves: list[Move] = [
         NEXT, VerifyStep(step=2, task=TASK), CommitStep(step=2, task=TASK),
         GiveUp(step=2, question="?"), Halt(why="x"), Finish(), MakePlan(), TakePlan(task=TASK),
+        RevisePlan(step=2), TakeRevision(step=2, task=TASK),
     ]  # fmt: skip
 
     assert len({move.key for move in moves}) == len(moves)
-    assert len({rule.code for rule in PLANS}) == len(PLANS) == 13
+    assert len({rule.code for rule in PLANS}) == len(PLANS) == 15
 
 
 def note(kind: str, utc: float, **more: object) -> dict[str, object]:
@@ -246,6 +265,26 @@ def test_what_was_used_is_found_in_the_journal() -> None:
     assert (again.untold(again.costs), again.used(1010.0)) == ((), 110.0)
     assert again.used(900.0) == 100.0
     assert ledger([*told, note(BEGUN, 1000.0, goal="b")]) == Spending(since=1000.0)
+
+
+def test_a_plan_is_made_anew_only_so_often() -> None:
+    """Then a person is asked."""
+    revised = PlanRevised(kept=1, before=("two",), after=("other",))
+    found = advise(course(seen("finished"), BAD, revised, tried=2, replans=1), NOW)
+
+    assert found is not None
+    assert found[0].code == "PLN007"
+    assert ledger([note("replanned", 1.0)]).replans == 1
+
+
+def test_what_a_review_used_counts() -> None:
+    """It is a run like another one."""
+    review = TaskSeen(task="task_0000000a00", state="finished", cost=3.0, tokens=5)
+    judged = replace(BAD, review=review)
+    found = advise(course(seen("finished", cost=0.5, tokens=5), judged, cost=2.0), NOW)
+
+    assert found is not None
+    assert found[1].move == Halt(why="$3.50 of $2.00 are spent", again=LARGER)
 
 
 def test_limits_without_a_time_are_tried_later_and_later() -> None:

@@ -285,6 +285,7 @@ JUDGES: dict[str, Callable[[list[Thing]], Result]] = {
     "codex": _codex,
     "gemini": _gemini,
     "opencode": _opencode,
+    "scripted": _claude,
 }
 
 

@@ -22,6 +22,7 @@ from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import DiskShelf
 
 from .checks import CHECKS, SURVIVAL, Check, read_story
+from .plan import CLAIM, Errand, possible
 from .timeline import Entry, entries
 
 #: Seconds after which the demo has failed, and between two looks at the journal.
@@ -61,6 +62,7 @@ class Demo:
                 *("--script", str(work / "night.toml"), "--state", str(work / "agent")),
             ],
         }
+        self._errand = Errand(work, work / "state") if possible() else None
         self._shown = 0
         self._killed = host != "tmux"
         self._begun = time.monotonic()
@@ -76,13 +78,14 @@ class Demo:
                 if not self._killed and self._limited():
                     break
             self._must_have_ended_well(child, deadline)
-        if child.returncode == 0 or time.monotonic() >= deadline:
-            return
-        self._go_on(show, deadline)
+        if child.returncode != 0 and time.monotonic() < deadline:
+            self._go_on(show, deadline)
+        if self._errand is not None and time.monotonic() < deadline:
+            self._errand.run(lambda entry: self._tell(show, entry), deadline - time.monotonic())
 
     def _go_on(self, show: Callable[[float, Entry], None], deadline: float) -> None:
         """The supervisor is dead, the agent is not: a new one takes over."""
-        show(time.monotonic() - self._begun, Entry(at=0, mark="kill -9", text="the supervisor"))
+        self._tell(show, Entry(at=0, mark="kill -9", text="the supervisor"))
         self._killed = True
         time.sleep(ORPHANED)
         with self._supervisor() as child:
@@ -98,7 +101,10 @@ class Demo:
         wanted: list[tuple[str, Check]] = [*CHECKS]
         if self.host == "tmux":
             wanted.insert(-1, SURVIVAL)
-        return [Result(text=text, held=check(story)) for text, check in wanted]
+        results = [Result(text=text, held=check(story)) for text, check in wanted]
+        if self._errand is not None:
+            results.append(Result(text=CLAIM, held=self._errand.held()))
+        return results
 
     def seconds(self) -> float:
         """How long it took."""
@@ -139,6 +145,9 @@ class Demo:
 
     def _limited(self) -> bool:
         return any(code == KILL_AFTER for code, _ in read_story(self._lines()).decided)
+
+    def _tell(self, show: Callable[[float, Entry], None], entry: Entry) -> None:
+        show(time.monotonic() - self._begun, entry)
 
     def _show(self, show: Callable[[float, Entry], None]) -> None:
         told = list(entries(iter(self._lines())))

@@ -32,6 +32,7 @@ class Terms:
     cost: float = 0.0  #: US dollars of the whole plan; 0: no limit
     tokens: int = 0  #: of the whole plan; 0: no limit
     silent: tuple[str, ...] = ()  #: agents that do not tell what they cost
+    replans: int = 0  #: how often steps that could not be done may be planned anew
     limit_wait: float = 900.0  #: seconds until a usage limit is tried again when nobody says when
     limit_most: float = 3600.0  #: the same, after some tries
     limit_slack: float = 5.0  #: seconds to wait longer than the CLI says
@@ -70,6 +71,16 @@ class StepJudged:
     verified: bool
     evidence: str
     changed: tuple[str, ...] = ()  #: files
+    review: TaskSeen | None = None  #: the run that looked at it, too
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRevised:
+    """The steps behind `kept` were planned anew."""
+
+    kept: int
+    before: tuple[str, ...]
+    after: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +90,7 @@ class StopSeen:
     why: str
 
 
-Fact = PlanRead | TaskSeen | StepJudged | StopSeen
+Fact = PlanRead | TaskSeen | StepJudged | PlanRevised | StopSeen
 
 
 # -- view ------------------------------------------------------------------------------------------
@@ -124,6 +135,13 @@ class Course:
         """Whether there is a goal and nothing else yet."""
         return not self.plan.steps and bool(self.plan.goal)
 
+    @property
+    def revising(self) -> Step | None:
+        """The step that could not be done, while a planner is asked how to go on."""
+        step = self.next
+        working = self.plan.status is PlanStatus.RUNNING and self.running is None
+        return step if working and step is not None and step.state is StepState.FAILED else None
+
     def tried(self, step: Step) -> int:
         """How many attempts were made at it."""
         result = self.plan.results.get(step.number)
@@ -160,7 +178,10 @@ def fold(course: Course, fact: Fact, now: Moment) -> Course:
                 return course  # of an attempt that is over
             return _with_task(course, fact, now)
         case StepJudged():
-            return replace(course, judged=fact)
+            return _with_judgement(course, fact)
+        case PlanRevised():
+            spending = course.spending
+            return replace(course, spending=replace(spending, replans=spending.replans + 1))
         case StopSeen():
             return replace(course, stopped=fact.why)
         case _:
@@ -177,6 +198,13 @@ def _with_task(course: Course, fact: TaskSeen, now: Moment) -> Course:
     limited = fact.state == "failed" and fact.error in LIMITS
     spending = course.spending.with_task(fact.task, fact.cost, fact.tokens, limited=limited)
     return replace(course, task=fact, spending=spending)
+
+
+def _with_judgement(course: Course, fact: StepJudged) -> Course:
+    spending, seen = course.spending, fact.review
+    if seen is not None:
+        spending = spending.with_task(seen.task, seen.cost, seen.tokens, limited=False)
+    return replace(course, judged=fact, spending=spending)
 
 
 def _with_plan(course: Course, plan: Plan) -> Course:
@@ -231,6 +259,7 @@ class CommitStep:
     step: int
     task: str
     changed: tuple[str, ...] = ()
+    evidence: str = ""
 
     @property
     def key(self) -> str:
@@ -296,7 +325,43 @@ class TakePlan:
         return f"{self.task}.take"
 
 
-Move = StartStep | VerifyStep | CommitStep | GiveUp | Halt | Finish | MakePlan | TakePlan
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisePlan:
+    """Have a planner say how to go on from a step that could not be done."""
+
+    step: int
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return f"{self.step}.revise"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeRevision:
+    """Write the new steps in the place of that one and all behind it."""
+
+    step: int
+    task: str
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return f"{self.step}.{self.task}.take"
+
+
+Move = (
+    StartStep
+    | VerifyStep
+    | CommitStep
+    | GiveUp
+    | Halt
+    | Finish
+    | MakePlan
+    | TakePlan
+    | RevisePlan
+    | TakeRevision
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,19 @@ from koboshi.core.engine import Craft
 from koboshi.core.events import ActionFinished
 from koboshi.core.gate import Verdict, Word
 
-from .course import Act, Course, Fact, MakePlan, PlanRead, StartStep, StepJudged, StopSeen, TaskSeen
+from .course import (
+    Act,
+    Course,
+    Fact,
+    MakePlan,
+    PlanRead,
+    PlanRevised,
+    RevisePlan,
+    StartStep,
+    StepJudged,
+    StopSeen,
+    TaskSeen,
+)
 from .course import fold as fold_fact
 
 if TYPE_CHECKING:
@@ -22,7 +34,7 @@ if TYPE_CHECKING:
     from koboshi.core.gate import Ledger
     from koboshi.core.rules import Rule
 
-_FACTS = (PlanRead, TaskSeen, StepJudged, StopSeen)
+_FACTS = (PlanRead, TaskSeen, StepJudged, PlanRevised, StopSeen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +66,7 @@ def judge(act: Act, course: Course, ledger: Ledger, now: Moment, rule: Rule) -> 
         return Verdict(word=Word.WOULD, why=f"{rule.code} is set to observe")
     terms = course.terms
     if (
-        isinstance(act.move, StartStep | MakePlan)
+        isinstance(act.move, StartStep | MakePlan | RevisePlan)
         and terms.cost
         and course.spending.cost >= terms.cost
     ):

@@ -32,7 +32,7 @@ Answer with JSON of this shape and nothing else: {{"steps": [{{"do": "…", "ver
 """
 
 
-def schema(most: int = MAX_STEPS) -> str:
+def schema(most: int = MAX_STEPS, least: int = 1) -> str:
     """The shape of an answer, as JSON Schema; a CLI that takes one is given it."""
     words = {"type": "array", "items": {"type": "string"}}
     step = {
@@ -41,7 +41,7 @@ def schema(most: int = MAX_STEPS) -> str:
         "required": ["do", "verify", "touch"],
         "additionalProperties": False,
     }
-    steps = {"type": "array", "minItems": 1, "maxItems": most, "items": step}
+    steps = {"type": "array", "minItems": least, "maxItems": most, "items": step}
     whole = {"type": "object", "properties": {"steps": steps}, "required": ["steps"]}
     return json.dumps({**whole, "additionalProperties": False})
 
@@ -50,6 +50,56 @@ def planner_told(plan: Plan, most: int = MAX_STEPS) -> str:
     """The whole instruction for a planner."""
     bounds = f"\nConstraints, without exception:\n{plan.constraints}\n" if plan.constraints else ""
     return PROMPT.format(goal=plan.goal, constraints=bounds, most=most)
+
+
+AGAIN = """\
+There is a plan, and it does not hold: a step could not be done. Say how to go on. You are asked for
+a plan, not for the work itself. Look at the project as far as you need to (what the failed attempts
+left is there, not committed); change nothing, and ask nobody.
+
+Goal:
+{goal}
+{constraints}
+Done, committed, and not to be done again:
+{done}
+
+Not done after {tried} attempts:
+{step}
+What was wrong with the last one:
+{wrong}
+
+What was to come after it:
+{rest}
+
+Make at most {most} steps that go on from here, in the place of that step and all behind it. Each is
+done by another agent that knows only the goal, the constraints and its own step, and is then
+verified without it. For each say do (what to do, completely, in one or two sentences), verify
+(shell commands that succeed only when it is done) and touch (globs of the files it may change, or
+["none"]). If only a person can decide how to go on, make no steps.
+
+Answer with JSON of this shape and nothing else: {{"steps": [{{"do": "…", "verify": ["…"],
+"touch": ["…"]}}]}}
+"""
+
+
+def replanner_told(plan: Plan, step: Step, most: int) -> str:
+    """The whole instruction for a planner when a step could not be done."""
+    bounds = f"\nConstraints, without exception:\n{plan.constraints}\n" if plan.constraints else ""
+    result = plan.results.get(step.number)
+    return AGAIN.format(
+        goal=plan.goal,
+        constraints=bounds,
+        done=_rows(plan.steps[: step.number - 1]),
+        tried=(result.attempts if result else None) or 0,
+        step=step.text,
+        wrong=(result.evidence if result else "") or "nobody says",
+        rest=_rows(plan.steps[step.number :]),
+        most=most,
+    )
+
+
+def _rows(steps: tuple[Step, ...]) -> str:
+    return "\n".join(f"- {step.text}" for step in steps) or "- nothing"
 
 
 def steps_of(answer: object, most: int = MAX_STEPS) -> tuple[Step, ...] | str:

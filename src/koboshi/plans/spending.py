@@ -13,7 +13,7 @@ from typing import Any
 from .values import Plan
 
 #: Kinds of lines in the journal.
-BEGUN, RESTED, SPENT = "begun", "rested", "spent"
+BEGUN, RESTED, SPENT, REPLANNED = "begun", "rested", "spent", "replanned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,7 @@ class Spending:
     costs: Mapping[str, float | None] = field(default_factory=dict)  #: US dollars by task
     tokens: Mapping[str, int | None] = field(default_factory=dict)  #: by task
     forgiven: frozenset[str] = frozenset()  #: tasks from before a person said to go on
+    replans: int = 0  #: how often steps were planned anew
     limited: int = 0  #: runs in a row that ended at a usage limit
     seconds: float = 0.0  #: that the plan was RUNNING, up to `since`
     since: float | None = None  #: UTC: since when it is RUNNING; None: it rests
@@ -81,6 +82,8 @@ def ledger(notes: Iterable[Mapping[str, Any]]) -> Spending:
             spending = replace(spending, seconds=spending.used(utc), since=None)
         elif kind == SPENT:
             spending = _spent(spending, note)
+        elif kind == REPLANNED:
+            spending = replace(spending, replans=spending.replans + 1)
     return spending
 
 

@@ -17,6 +17,7 @@ from koboshi.plans.course import (
     GiveUp,
     Halt,
     MakePlan,
+    RevisePlan,
     StartStep,
     TakePlan,
     VerifyStep,
@@ -25,6 +26,7 @@ from koboshi.plans.values import PlanStatus, StepState
 
 from .courses import plan_rule
 from .purses import budget_used_up, spending_not_known
+from .revisions import other_steps_proposed, plan_does_not_hold
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -120,11 +122,14 @@ def limit_of_use_reached(view: Course, now: Moment) -> Advice | None:
         return None
     if view.planning:
         return Advice(message="the usage limit may have passed", move=MakePlan())
+    if view.revising is not None:
+        move = RevisePlan(step=view.revising.number)
+        return Advice(message="the usage limit may have passed", move=move)
     step = view.running
     if step is None:
         return None
-    move = StartStep(step=step.number, attempt=max(1, view.tried(step)), wrong=_wrong(view))
-    return Advice(message="the usage limit may have passed", move=move)
+    again = StartStep(step=step.number, attempt=max(1, view.tried(step)), wrong=_wrong(view))
+    return Advice(message="the usage limit may have passed", move=again)
 
 
 @plan_rule("PLN005", "run-not-verified-yet", Severity.P2)
@@ -167,7 +172,9 @@ def step_verified(view: Course, now: Moment) -> Advice | None:  # noqa: ARG001
         return None
     if view.plan.status is not PlanStatus.RUNNING:
         return None
-    move = CommitStep(step=step.number, task=judged.task, changed=judged.changed)
+    move = CommitStep(
+        step=step.number, task=judged.task, changed=judged.changed, evidence=judged.evidence
+    )
     return Advice(message=f"step {step.number} is verified", move=move, evidence=(judged.evidence,))
 
 
@@ -310,6 +317,8 @@ PLANS: tuple[Rule, ...] = (
     limit_of_use_reached,
     run_not_verified_yet,
     step_verified,
+    plan_does_not_hold,
+    other_steps_proposed,
     step_not_verified,
     step_not_begun,
     goal_without_steps,

@@ -18,7 +18,7 @@ from koboshi.errors import InputError, UnknownTask
 
 from .shelves import make_private, write_whole
 
-_ID = re.compile(r"task_[0-9a-f]{8,16}")
+_ID = re.compile(r"task_[0-9a-f]{8,18}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

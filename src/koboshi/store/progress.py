@@ -48,6 +48,8 @@ class Start:
     push: bool = False  #: whether a finished plan is pushed
     report: str = ""  #: a file that tells what came of it
     review: bool = False  #: whether a person reads what a planner made before it is done
+    reviewer: str = ""  #: which CLI looks at verified work before it is committed; empty: none
+    replans: int = 0  #: how often a planner may make other steps where one could not be done
     notify: str = "steps"  #: what people are told: `steps`, `end` or `none`
 
 
@@ -128,9 +130,9 @@ class Progress:
         write_whole(self.folder / "told.json", msgspec.json.encode(keys))
 
     def write_schema(self, text: str) -> Path:
-        """The shape of a planner's answer as a file: some CLIs take no other."""
+        """The shape of an answer as a file: some CLIs take no other."""
         make_private(self.folder)
-        path = self.folder / "schema.json"
+        path = self.folder / f"schema-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
         write_whole(path, text.encode())
         return path
 

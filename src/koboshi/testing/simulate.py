@@ -1,7 +1,9 @@
-"""python -m koboshi.testing.simulate: nights by the thousand.
+"""python -m koboshi.testing.simulate: nights by the thousand, and voyages of plans beside them.
 
---seeds N [--first F]   run seeds F … F+N-1 on all cores, print seeds/s
---seed S                run one seed, print what happened
+--seeds N [--first F]   run seeds F … F+N-1 on all cores, print seeds/s; a voyage for twenty nights
+--voyages N             run so many voyages instead
+--seed S                run one night, print what happened
+--voyage S              run one voyage, print its file and what went wrong
 """
 
 from __future__ import annotations
@@ -15,6 +17,10 @@ import traceback
 
 from .nights import Night
 from .outside import Killed
+from .voyages import Voyage
+
+#: Nights for one voyage: it takes as long as some of them.
+SHARE = 20
 
 
 def run_one(seed: int) -> tuple[int, str, str]:
@@ -51,6 +57,46 @@ def run_many(first: int, count: int) -> list[tuple[int, str]]:
     return failures
 
 
+def sail_one(seed: int) -> tuple[int, int, str]:
+    """Seed, deaths of keepers, and what went wrong (empty: nothing)."""
+    voyage = Voyage(seed)
+    try:
+        voyage.run()
+    except Exception as error:  # noqa: BLE001 - any bug is a failed seed
+        return seed, voyage.sea.deaths, f"{type(error).__name__}: {error}"
+    return seed, voyage.sea.deaths, ""
+
+
+def sail_many(first: int, count: int) -> list[tuple[int, str]]:
+    """The voyages that failed, and why."""
+    failures, deaths, begun = [], 0, time.perf_counter()
+    with multiprocessing.Pool() as pool:
+        for seed, died, trouble in pool.imap(sail_one, range(first, first + count), chunksize=5):
+            deaths += died
+            if trouble:
+                failures.append((seed, trouble))
+                print(f"voyage {seed}: {trouble}", flush=True)
+    seconds = time.perf_counter() - begun
+    print(
+        f"{count} voyages in {seconds:.1f} s ({count / seconds:.0f} seeds/s), "
+        f"{deaths} deaths, {len(failures)} failed"
+    )
+    return failures
+
+
+def replay_voyage(seed: int) -> int:
+    """Run one voyage and print its file and what went wrong."""
+    voyage = Voyage(seed)
+    try:
+        voyage.run()
+    except Exception:  # noqa: BLE001
+        sys.stdout.write(voyage.sea.text)
+        traceback.print_exc()
+        return 1
+    sys.stdout.write(voyage.sea.text)
+    return 0
+
+
 def replay_one(seed: int) -> int:
     """Run one seed and print its journal and what went wrong."""
     night = Night(seed)
@@ -70,13 +116,21 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=2000, help="how many nights")
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--seed", type=int, help="run this one and print its journal")
+    parser.add_argument("--voyages", type=int, help="so many voyages, and no nights")
+    parser.add_argument("--voyage", type=int, help="run this one and print its file")
     asked = parser.parse_args()
     if asked.seed is not None:
         return replay_one(asked.seed)
-    failures = run_many(asked.first, asked.seeds)
+    if asked.voyage is not None:
+        return replay_voyage(asked.voyage)
+    failures = [] if asked.voyages is not None else run_many(asked.first, asked.seeds)
     if failures:
         print(f"replay one with: make sim SEED={failures[0][0]}")
-    return 1 if failures else 0
+    count = max(1, asked.seeds // SHARE) if asked.voyages is None else asked.voyages
+    lost = sail_many(asked.first, count)
+    if lost:
+        print(f"replay one with: make sim VOYAGE={lost[0][0]}")
+    return 1 if failures or lost else 0
 
 
 if __name__ == "__main__":

@@ -4,13 +4,15 @@
 
 A voyage works through a drawn plan. Agents lie, crash, run into limits and take their time; people
 edit the file, say stop, answer; keepers die before or after anything they do, and sometimes the
-machine with them. `laws` are what must hold all the same.
+machine with them. `laws`, and what `Sea` holds at each call, must be so all the same: a verified
+step is never run again, nothing is fired twice at once, no result is lost, the file is a plan at
+each instant, attempts and budget are kept, and each step is committed once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, TypeVar, cast
 
@@ -22,9 +24,10 @@ from koboshi.daemon.loop.ground import Errand
 from koboshi.daemon.loop.keeper import answered, resumed, terms_of
 from koboshi.performers.loop.verifying import Judgement
 from koboshi.plans import Plan, PlanStatus, Step, StepState, merge, parse, render, waiting
-from koboshi.plans.course import Act, Course, Fact, PlanRead, StopSeen, TaskSeen
+from koboshi.plans.course import Act, Course, Fact, PlanRead, PlanRevised, StopSeen, TaskSeen
 from koboshi.plans.crafts import PLAN, MoveFinished
 from koboshi.plans.instructions import step_told
+from koboshi.plans.spending import BEGUN, REPLANNED, RESTED, SPENT, Spending, goal_mark, ledger
 from koboshi.rules import plans as rules
 from koboshi.store.firings import Report
 from koboshi.store.progress import Start
@@ -53,6 +56,7 @@ class Sailor:
     ends: float
     good: bool
     error: str
+    cost: float | None = 0.1
     ended: bool = False
     killed: bool = False
 
@@ -67,6 +71,11 @@ class Sea:
     sailors: dict[str, Sailor] = field(default_factory=dict)
     commits: list[tuple[str, str]] = field(default_factory=list)  #: task, words of the step
     edits: list[str] = field(default_factory=list)  #: what a person wrote, all of it
+    notes: list[dict[str, Any]] = field(default_factory=list)  #: the journal
+    fires: list[tuple[str, str]] = field(default_factory=list)  #: task, step; since the last answer
+    forgiven: set[str] = field(default_factory=set)  #: tasks that used up no attempt
+    budget: float = 0.0  #: US dollars; 0: no limit
+    attempts: int = 3  #: of a step
     deaths: int = 0
     calm: bool = False  #: nobody dies any more: everything must come to an end
 
@@ -94,6 +103,9 @@ class Sea:
         new = waiting(merged) if merged.clashes else merged.plan
         if new.faults:
             raise Broken(f"the file was damaged by us: {new.faults}")
+        self._results_kept(new)
+        if parse(self.text).status is PlanStatus.FAILED:
+            self.fires.clear()  # an answer gives all attempts back
         self.text = render(new)
         self.perhaps_die()
         return new
@@ -108,7 +120,11 @@ class Sea:
         if not self._over(sailor):
             return TaskSeen(task=task, state="running", told=told)
         state = "failed" if sailor.error or sailor.killed else "finished"
-        return TaskSeen(task=task, state=state, error=sailor.error, told=told, cost=0.1)
+        cost = None if sailor.killed else sailor.cost
+        error = "" if sailor.killed else sailor.error
+        return TaskSeen(
+            task=task, state=state, error=error, told=told, cost=cost, ended=sailor.ends, tokens=10
+        )
 
     async def begin(self, step: Step) -> None:  # noqa: ARG002 - nothing is to be compared here
         """Nothing is there to be compared."""
@@ -123,8 +139,10 @@ class Sea:
         if errand.task in self.sailors:
             raise Broken(f"{errand.task} was fired twice")
         step = step_told(errand.told)
-        if any(words == step for _, words in self.commits):
+        if step and any(words == step for _, words in self.commits):
             raise Broken(f"fired again: {step!r}")
+        self._attempts_kept(step)
+        self._budget_kept()
         fails = 0.0 if self.calm else 0.4
         chance = self.draw.random()
         error = "usage_limit" if chance < fails / 4 else "api_500" if chance < fails / 2 else ""
@@ -134,16 +152,43 @@ class Sea:
             ends=self.now + self.draw.uniform(0, 300),
             good=not error and self.draw.random() > fails,
             error=error,
+            cost=None if chance > 1 - fails / 8 else 0.1,
         )
+        self.fires.append((errand.task, step))
+        if error == "usage_limit":
+            self.forgiven.add(errand.task)
         self.perhaps_die()
         return len(self.sailors)
+
+    def _results_kept(self, new: Plan) -> None:
+        """No result of a verified step is lost."""
+        before = parse(self.text)
+        for step in before.steps:
+            if step.state is StepState.DONE:
+                old, now = before.results.get(step.number), new.results.get(step.number)
+                if old != now or new.step(step.number) != step:
+                    raise Broken(f"the result of step {step.number} was lost: {old} → {now}")
+
+    def _attempts_kept(self, step: str) -> None:
+        """No step has more attempts than it may have, but for those that do not count."""
+        known = [task for task, words in self.fires if words == step and task not in self.forgiven]
+        if step and len(known) >= self.attempts:
+            raise Broken(f"attempt {len(known) + 1} of {self.attempts} at {step!r}")
+
+    def _budget_kept(self) -> None:
+        """Nothing is begun once the budget is spent."""
+        spent = sum(s.cost or 0.0 for s in self.sailors.values() if not s.killed)
+        if self.budget and spent >= self.budget:
+            raise Broken(f"fired with ${spent:.2f} of ${self.budget:.2f} spent")
 
     async def end(self, task: str) -> None:
         """It is ended."""
         self.perhaps_die()
         sailor = self.sailors.get(task)
+        self.forgiven.add(task)
         if sailor is not None and not self._over(sailor):
             sailor.ended = sailor.killed = True
+            sailor.ends = self.now
 
     async def report(self, task: str) -> Report:
         """What the sailor would say."""
@@ -153,7 +198,7 @@ class Sea:
         state = "failed" if bad else "finished"
         return Report(task=task, state=state, agent="claude", exit=int(bool(bad)), error=bad)
 
-    async def judge(self, step: Step, report: Report) -> Judgement:  # noqa: ARG002 - by the task
+    async def judge(self, plan: Plan, step: Step, report: Report) -> Judgement:  # noqa: ARG002
         """Whether it did what it was told."""
         self.perhaps_die()
         sailor = self.sailors[report.task]
@@ -165,7 +210,9 @@ class Sea:
         self.perhaps_die()
         if not self.sailors[task].good:
             return None
-        return {"steps": [{"do": f"planned {n}", "verify": [], "touch": []} for n in (1, 2)]}
+        again = "does not hold" in self.sailors[task].told
+        words = f"planned anew by {task}," if again else "planned"
+        return {"steps": [{"do": f"{words} {n}", "verify": [], "touch": []} for n in (1, 2)]}
 
     def commit(self, paths: tuple[str, ...], message: str, task: str) -> str:  # noqa: ARG002
         """Once for each task, as the real one."""
@@ -176,6 +223,11 @@ class Sea:
             self.commits.append((task, self.sailors[task].step))
         self.perhaps_die()
         return task[-7:]
+
+    def committed(self, task: str) -> str:
+        """Whether it was."""
+        self.perhaps_die()
+        return task[-7:] if any(known == task for known, _ in self.commits) else ""
 
     def publish(self, plan: Plan) -> str:  # noqa: ARG002
         """Nobody reads it."""
@@ -197,11 +249,22 @@ class Voyage:
         self.draw = Random(seed)
         count = self.draw.randrange(5)
         self.sea = Sea(draw=self.draw, text=_plan(count))
-        self.start = Start(path="M1.md", cwd="/", attempts=self.draw.randrange(1, 4))
+        self.sea.budget = self.draw.choice((0.0, 0.0, 0.35, 1.0))
+        self.sea.attempts = self.draw.randrange(1, 4)
+        self.start = self._started()
         self.deeds = Deeds(outside=self.sea, start=self.start, name="M1.md")
         self.moves = 0
         self.answers = 0
-        self.terms = terms_of(self.start)
+
+    def _started(self) -> Start:
+        """As a person starts it, with what the budget is now."""
+        return Start(
+            path="M1.md",
+            cwd="/",
+            attempts=self.sea.attempts,
+            cost=self.sea.budget,
+            replans=self.draw.randrange(3),
+        )
 
     def run(self) -> Sea:
         """To DONE; Broken says which law did not hold."""
@@ -222,7 +285,7 @@ class Voyage:
 
     def _keep(self) -> None:
         """One keeper's life: it knows what the file says, and no more."""
-        self._know(Course(plan=parse(self.sea.text), terms=self.terms))
+        self._begin(parse(self.sea.text))
         while self.view.plan.status is not PlanStatus.DONE:
             self.moves += 1
             self.sea.calm = self.sea.calm or self.moves > MOST // 3
@@ -236,24 +299,39 @@ class Voyage:
         """What the keeper knows."""
         return cast("Course", self.world.view)
 
-    def _know(self, course: Course) -> None:
+    def _begin(self, plan: Plan) -> None:
+        """What the keeper does with its journal, too."""
+        self.sea.notes.append({"k": BEGUN, "utc": self.sea.now, "goal": goal_mark(plan)})
+        course = Course(plan=plan, terms=terms_of(self.start), spending=ledger(self.sea.notes))
         self.world = World(view=cast("Any", course), rules=rules.PLANS, craft=PLAN)
         self.due: Act | None = None
 
     def _take(self, body: Fact | MoveFinished | Ticked) -> None:
         now = Moment(at=self.sea.now, utc=self.sea.now)
+        before = self.view.spending
         self.world, decisions = engine.step(self.world, happen(self.world, cast("Any", body), now))
+        self._write(body, before)
         for each in decisions:
             if each.verdict.admitted:
                 _hold(self.due is None, "one pair of hands")
                 self.due = cast("Any", each.action)
 
+    def _write(self, body: Fact | MoveFinished | Ticked, before: Spending) -> None:
+        """Into the journal, what was planned anew and what was spent."""
+        if isinstance(body, MoveFinished) and any(isinstance(f, PlanRevised) for f in body.facts):
+            self.sea.notes.append({"k": REPLANNED, "utc": self.sea.now})
+        spent = self.view.spending
+        for task in spent.costs.keys() - before.costs.keys():
+            told = {"task": task, "cost": spent.costs[task], "tokens": 10}
+            self.sea.notes.append({"k": SPENT, "utc": self.sea.now, **told})
+
     def _move(self) -> None:
         """Look, and do what the rules say."""
         if render(self.view.plan) != self.sea.text:
             self._take(PlanRead(plan=parse(self.sea.text)))
-        if self.view.running is not None or self.view.planning:
-            self._take(_ran(self.sea.sight(self.view.plan)))
+        view = self.view
+        if view.running is not None or view.planning or view.revising is not None:
+            self._take(_ran(self.sea.sight(view.plan)))
         else:
             self._take(Ticked())
         act, self.due = self.due, None
@@ -273,10 +351,14 @@ class Voyage:
             return
         if any(sailor for sailor in self.sea.sailors.values() if _alive(sailor, self.sea.now)):
             return
+        self.sea.notes.append({"k": RESTED, "utc": self.sea.now})
         self.answers += plan.status is PlanStatus.FAILED
         ours = answered(plan, "try") if plan.status is PlanStatus.FAILED else resumed(plan)
+        if self.sea.budget and self.view.spending.cost >= self.sea.budget:
+            self.sea.budget += 1.0
+            self.start = replace(self.start, cost=self.sea.budget)
         plan = self.sea.save(plan, ours)
-        self._know(Course(plan=plan, terms=self.terms, spending=self.view.spending))
+        self._begin(plan)
 
 
 def laws(sea: Sea) -> None:

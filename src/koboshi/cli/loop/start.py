@@ -45,6 +45,16 @@ _NAME = 4096
 @click.option(
     "--attempts", type=click.IntRange(1, 99), default=3, show_default=True, help="A step."
 )
+@click.option(
+    "--reviewer",
+    type=click.Choice(["claude", "codex", "gemini", "opencode"]),
+    help="Who looks at verified work before it is committed; else nobody.",
+)
+@click.option(
+    "--replan",
+    type=click.IntRange(0, 9),
+    help="How often other steps may be planned; else 1 for a GOAL, 0 for your own FILE.",
+)
 @click.option("--budget", type=click.FloatRange(min=0), default=0.0, help="US dollars, in all.")
 @click.option("--token-budget", type=click.IntRange(min=0), default=0, help="Tokens, in all.")
 @click.option("--time-budget", metavar="TIME", help="How long in all.")
@@ -73,7 +83,7 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
     from .resume import check, go_on
     from .running import work
 
-    path = _plan_file(goal, given["file"], given["constraints"])
+    path, made = _plan_file(goal, given["file"], given["constraints"])
     begun = Start(
         path=str(path),
         cwd=_where(path, cwd, own=given["worktree"]),
@@ -88,6 +98,8 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
         max_steps=given["max_steps"],
         review=given["review"],
         push=given["push"],
+        reviewer=given["reviewer"] or "",
+        replans=int(made) if given["replan"] is None else given["replan"],
         notify=given["notify"],
         report=str(given["report"].expanduser().absolute()) if given["report"] else "",
         stop_file=str(stop_file.expanduser().absolute()) if stop_file else "",
@@ -104,8 +116,8 @@ def _where(path: Path, cwd: Path | None, *, own: bool) -> str:
     return str(worktree(folder, path.stem)) if own else str(folder)
 
 
-def _plan_file(goal: str, file: Path | None, constraints: str) -> Path:
-    """The plan: the one that was named, or a new one with that goal."""
+def _plan_file(goal: str, file: Path | None, constraints: str) -> tuple[Path, bool]:
+    """The plan: the one that was named, or a new one with that goal; whether it is new."""
     from koboshi.errors import InputError
     from koboshi.plans import parse
     from koboshi.store.paths import plans_dir, state_dir
@@ -115,7 +127,7 @@ def _plan_file(goal: str, file: Path | None, constraints: str) -> Path:
     if named is not None and named.is_file():
         found = PlanFile(named, plans_dir(state_dir())).read()
         if found.sheet.find("STATUS") is not None:
-            return named
+            return named, False
         goal = found.sheet.text
     elif goal.endswith(".md") and " " not in goal:
         raise InputError(f"expected a goal, or a plan that is there, not {goal!r}")
@@ -124,7 +136,7 @@ def _plan_file(goal: str, file: Path | None, constraints: str) -> Path:
         hint = "'koboshi loop resume' goes on with it, '--file' names another"
         raise InputError(f"{path} is there already", hint=hint)
     PlanFile(path, plans_dir(state_dir())).create(parse(_new(goal, constraints)))
-    return path
+    return path, True
 
 
 def _new(goal: str, constraints: str) -> str:

@@ -37,15 +37,19 @@ from koboshi.plans.course import (
     MakePlan,
     Move,
     PlanRead,
+    PlanRevised,
+    RevisePlan,
     StartStep,
     StepJudged,
     TakePlan,
+    TakeRevision,
+    TaskSeen,
     VerifyStep,
 )
 from koboshi.plans.instructions import instruction
 from koboshi.plans.lines import one_line
-from koboshi.plans.planning import planner_told, steps_of
-from koboshi.store.firings import new_task
+from koboshi.plans.planning import planner_told, replanner_told, schema, steps_of
+from koboshi.store.firings import Report, new_task
 from koboshi.store.progress import Start
 
 from .ground import Errand, Outside
@@ -81,6 +85,10 @@ class Deeds:
                 return await self._plan(plan)
             case TakePlan():
                 return await self._take(plan, move)
+            case RevisePlan():
+                return await self._revise(plan, move)
+            case TakeRevision():
+                return await self._take_revision(plan, move)
             case _:
                 assert_never(move)
 
@@ -120,12 +128,13 @@ class Deeds:
     async def _verify(self, plan: Plan, move: VerifyStep) -> tuple[Fact, ...]:
         step = _step(plan, move.step)
         report = await self.outside.report(move.task)
-        judgement = await self.outside.judge(step, report)
+        judgement = await self.outside.judge(plan, step, report)
         judged = StepJudged(
             task=move.task,
             verified=judgement.verified,
             evidence=judgement.evidence,
             changed=judgement.changed,
+            review=_seen(judgement.review),
         )
         if judgement.verified:
             return (judged,)
@@ -154,7 +163,7 @@ class Deeds:
             commit=made,
             summary=report.summary,
             verified=True,
-            evidence=f"{len(move.changed)} file(s) changed",
+            evidence=move.evidence or f"{len(move.changed)} file(s) changed",
             attempts=(plan.results.get(step.number) or StepResult()).attempts,
         )
         ours = set_result(set_state(plan, step.number, StepState.DONE), step.number, result)
@@ -179,14 +188,25 @@ class Deeds:
         ours = plan
         if plan.status is PlanStatus.RUNNING:
             ours = set_status(ours, PlanStatus.WAITING)
+        if plan.status is PlanStatus.RUNNING and _revises(plan):
+            ours = set_current(ours, Current())  # resumed, the planner is asked again
         for step in plan.steps:
             if step.state is StepState.RUNNING:
-                old = plan.results.get(step.number, StepResult())
-                tried = max(0, (old.attempts or 1) - 1)  # it does not count
-                ours = set_state(ours, step.number, StepState.PENDING)
-                ours = set_result(ours, step.number, replace(old, attempts=tried))
+                same = not seen or seen[0].told in ("", step.text)
+                ours = self._put_back(ours, step, plan.current.task_id if same else "")
         ours = set_actions(ours, last=f"stopped: {move.why}", following=move.again)
         return (*seen, PlanRead(plan=self.outside.save(plan, ours)))
+
+    def _put_back(self, plan: Plan, step: Step, task: str) -> Plan:
+        """The step as not begun; but one that was committed by whoever died then is done."""
+        old = plan.results.get(step.number, StepResult())
+        if task and (made := self.outside.committed(task)):
+            said = "verified, and committed before it was stopped"
+            result = replace(old, exit=0, commit=made, verified=True, evidence=said)
+            return set_result(set_state(plan, step.number, StepState.DONE), step.number, result)
+        tried = max(0, (old.attempts or 1) - 1)  # it does not count
+        plan = set_state(plan, step.number, StepState.PENDING)
+        return set_result(plan, step.number, replace(old, attempts=tried))
 
     def _finish(self, plan: Plan) -> tuple[Fact, ...]:
         ours = set_status(plan, PlanStatus.DONE)
@@ -201,8 +221,43 @@ class Deeds:
         agent, told = self.start.agent, planner_told(plan, self.start.max_steps)
         ours = set_actions(plan, last=f"planner started with {agent}", following="take its steps")
         timeout = self.start.timeout
-        errand = Errand(task=new_task(), agent=agent, told=told, timeout=timeout, plans=True)
+        shape = schema(self.start.max_steps)
+        errand = Errand(task=new_task(), agent=agent, told=told, timeout=timeout, shape=shape)
         return await self._fired(plan, ours, errand)
+
+    async def _revise(self, plan: Plan, move: RevisePlan) -> tuple[Fact, ...]:
+        """FAILED for the moment: no agent works on it while a planner thinks."""
+        step, most = _step(plan, move.step), self._room(move.step)
+        if most < 1:
+            return self._give_up(plan, GiveUp(step=step.number, question=_asked(plan, step)))
+        agent, task = self.start.agent, new_task()
+        ours = set_state(plan, step.number, StepState.FAILED)
+        last = f"planner started with {agent}: step {step.number} could not be done as planned"
+        ours = set_actions(ours, last=last, following="take its steps")
+        told, timeout = replanner_told(plan, step, most), self.start.timeout
+        shape = schema(most, least=0)
+        errand = Errand(task=task, agent=agent, told=told, timeout=timeout, shape=shape)
+        return await self._fired(plan, ours, errand)
+
+    async def _take_revision(self, plan: Plan, move: TakeRevision) -> tuple[Fact, ...]:
+        step = _step(plan, move.step)
+        kept = step.number - 1
+        made = steps_of(await self.outside.answer(move.task), self._room(step.number))
+        if isinstance(made, str):
+            return self._give_up(plan, GiveUp(step=step.number, question=_asked(plan, step)))
+        new = tuple(replace(each, number=kept + n) for n, each in enumerate(made, start=1))
+        ours = replace_steps(plan, kept, new)
+        ours = set_result(set_current(ours, Current()), step.number, StepResult(attempts=0))
+        following = f"step {step.number}: {new[0].text}"
+        ours = set_actions(ours, last=f"planned {len(new)} other steps", following=following)
+        before = tuple(each.text for each in plan.steps[kept:])
+        after = tuple(each.text for each in new)
+        revised = PlanRevised(kept=kept, before=before, after=after)
+        return (revised, PlanRead(plan=self.outside.save(plan, ours)))
+
+    def _room(self, step: int) -> int:
+        """Steps that may stand in the place of that one and all behind it."""
+        return self.start.max_steps - (step - 1)
 
     async def _take(self, plan: Plan, move: TakePlan) -> tuple[Fact, ...]:
         report = await self.outside.report(move.task)
@@ -232,6 +287,27 @@ def _step(plan: Plan, number: int) -> Step:
     if found is None:
         raise KoboshiError(f"expected a step {number}, and the plan has none any more")
     return found
+
+
+def _revises(plan: Plan) -> bool:
+    """Whether a planner thinks about a step that could not be done."""
+    return any(step.state is StepState.FAILED for step in plan.steps)
+
+
+def _seen(report: Report | None) -> TaskSeen | None:
+    """What the run of a reviewer used up."""
+    if report is None:
+        return None
+    return TaskSeen(task=report.task, state=report.state, cost=report.cost, tokens=report.tokens)
+
+
+def _asked(plan: Plan, step: Step) -> str:
+    """The question about a step for which no planner knew another way."""
+    result = plan.results.get(step.number) or StepResult()
+    return (
+        f"Step {step.number} failed {result.attempts or 0} times, and no other plan was found:"
+        f" {result.evidence} What shall be different?"
+    )
 
 
 def _after(plan: Plan, number: int) -> str:

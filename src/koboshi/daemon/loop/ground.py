@@ -14,14 +14,16 @@ from koboshi.adapters.headless import structured_output
 from koboshi.errors import HostError, KoboshiError, UnknownTask
 from koboshi.hosts.headless import HeadlessHost
 from koboshi.performers.loop.checking import check
-from koboshi.performers.loop.committing import commit, push
+from koboshi.performers.loop.committing import commit, committed, push
 from koboshi.performers.loop.firing import Charge, fire
 from koboshi.performers.loop.permitting import options_for
+from koboshi.performers.loop.reviewing import reviewed
 from koboshi.performers.loop.verifying import Judgement, Site, baseline, verify
 from koboshi.plans import Plan, Step
 from koboshi.plans.course import TaskSeen
 from koboshi.plans.instructions import report_of, step_told
-from koboshi.plans.planning import json_in, schema
+from koboshi.plans.planning import json_in
+from koboshi.plans.reviewing import review_shape, review_task, reviewer_told
 from koboshi.plans.spending import ledger
 from koboshi.store.firings import Firings, Report
 from koboshi.store.planfile import PlanFile
@@ -45,7 +47,7 @@ class Errand:
     agent: str
     told: str
     timeout: float
-    plans: bool = False  #: it makes a plan, and may change nothing
+    shape: str = ""  #: of its answer, as JSON Schema: it answers, and may change nothing
 
 
 class Outside(Protocol):
@@ -75,7 +77,7 @@ class Outside(Protocol):
         """What came of a run."""
         ...
 
-    async def judge(self, step: Step, report: Report) -> Judgement:
+    async def judge(self, plan: Plan, step: Step, report: Report) -> Judgement:
         """What an attempt did, held against what its step asked for."""
         ...
 
@@ -85,6 +87,10 @@ class Outside(Protocol):
 
     def commit(self, paths: tuple[str, ...], message: str, task: str) -> str:
         """Commit these files, once for that task; the hash."""
+        ...
+
+    def committed(self, task: str) -> str:
+        """The hash of what was committed for that task; empty: nothing was."""
         ...
 
     def publish(self, plan: Plan) -> str:
@@ -180,15 +186,15 @@ class Ground:
 
     async def _options(self, errand: Errand) -> tuple[str, ...]:
         most = self._purse(errand)
-        if not errand.plans:
+        if not errand.shape:
             given = self.start.options or await options_for(errand.agent, self.start.cwd)
             return given if set(most[:1]) & set(given) else (*given, *most)
-        shape = schema(self.start.max_steps)
+        shape = errand.shape
         if errand.agent == "claude":
             return ("--permission-mode", "default", "--json-schema", shape, *most)
         if errand.agent == "codex":
             return ("-s", "read-only", "--output-schema", str(self.progress.write_schema(shape)))
-        return ()
+        return self.start.options if errand.agent == "scripted" else ()
 
     def _purse(self, errand: Errand) -> tuple[str, ...]:
         """What keeps a run itself from spending more than is left, where its CLI can be told."""
@@ -208,11 +214,32 @@ class Ground:
         report = await check(self.state, task)
         return replace(report, summary=self._masked(report.summary), why=self._masked(report.why))
 
-    async def judge(self, step: Step, report: Report) -> Judgement:
+    async def judge(self, plan: Plan, step: Step, report: Report) -> Judgement:
         """What an attempt did, held against what its step asked for."""
         base = await self._baseline(step)
         judgement = await verify(self.site, step, report, base, self.halted)
+        if judgement.verified and self.start.reviewer:
+            judgement = await self._reviewed(plan, step, report.task, judgement)
         return replace(judgement, evidence=self._masked(judgement.evidence))
+
+    async def _reviewed(self, plan: Plan, step: Step, task: str, judgement: Judgement) -> Judgement:
+        """The judgement with a reviewer's verdict."""
+        errand = Errand(
+            task=review_task(task),
+            agent=self.start.reviewer,
+            told=reviewer_told(plan, step, judgement.changed),
+            timeout=self.start.timeout,
+            shape=review_shape(),
+        )
+        review, seen = await reviewed(
+            self.state,
+            errand.task,
+            fire=lambda: self.fire(errand),
+            answer=self.answer,
+            halted=self.halted,
+        )
+        said = f"{judgement.evidence} {review.evidence}" if review.accepted else review.evidence
+        return replace(judgement, verified=review.accepted, evidence=said, review=seen)
 
     def _masked(self, text: str) -> str:
         """Without keys, and no longer than somebody reads."""
@@ -230,6 +257,10 @@ class Ground:
     def commit(self, paths: tuple[str, ...], message: str, task: str) -> str:
         """Commit these files, once for that task; the hash."""
         return commit(self.site.cwd, paths, message, task, env=self.progress.environment())
+
+    def committed(self, task: str) -> str:
+        """The hash of what was committed for that task; empty: nothing was."""
+        return committed(self.site.cwd, task, env=self.progress.environment()) if task else ""
 
     def publish(self, plan: Plan) -> str:
         """Write the report, then push; a push that is refused is told, and all is done the same."""

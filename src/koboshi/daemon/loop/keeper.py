@@ -34,9 +34,20 @@ from koboshi.plans import (
     set_status,
     waiting,
 )
-from koboshi.plans.course import Act, Advice, Course, Fact, Halt, Move, PlanRead, StopSeen, Terms
+from koboshi.plans.course import (
+    Act,
+    Advice,
+    Course,
+    Fact,
+    Halt,
+    Move,
+    PlanRead,
+    PlanRevised,
+    StopSeen,
+    Terms,
+)
 from koboshi.plans.crafts import PLAN, MoveFinished
-from koboshi.plans.spending import BEGUN, RESTED, SPENT, Spending, goal_mark, ledger
+from koboshi.plans.spending import BEGUN, REPLANNED, RESTED, SPENT, Spending, goal_mark, ledger
 from koboshi.rules.plans import PLANS
 from koboshi.store.paths import plans_dir
 from koboshi.store.planfile import PlanFile, PlanWatch
@@ -144,7 +155,7 @@ class Keeper:
             return  # nothing is decided from what nobody can read
         if why := self.halted():
             self._take(StopSeen(why=why))
-        if self.view.running is not None or self.view.planning:
+        if self.view.running is not None or self.view.planning or self.view.revising is not None:
             self._take(await self._ground.sight(self.view.plan))
         else:
             self._take(Ticked())
@@ -202,6 +213,9 @@ class Keeper:
         return self._finish(act, Ending.DONE, "", *facts)
 
     def _finish(self, act: Act, ending: Ending, why: str, *facts: Fact) -> None:
+        for fact in facts:
+            if isinstance(fact, PlanRevised):
+                self._note(k=REPLANNED, kept=fact.kept, before=fact.before, after=fact.after)
         outcome = Outcome(ending=ending, why=why)
         self._take(MoveFinished(key=act.key, action=cast("Any", act), outcome=outcome, facts=facts))
 
@@ -241,6 +255,7 @@ def terms_of(start: Start) -> Terms:
         cost=start.cost,
         tokens=start.tokens,
         silent=SILENT,
+        replans=start.replans,
     )
 
 

@@ -48,6 +48,7 @@ class Judgement:
     verified: bool
     evidence: str
     changed: tuple[str, ...] = ()  #: relative to where the plan works
+    review: Report | None = None  #: of the run that looked at it, too
 
 
 async def baseline(site: Site, step: Step, halted: Halted) -> Baseline:
