@@ -29,7 +29,7 @@ from koboshi.store.paths import check_name
 from koboshi.store.redaction import redact, secret_values
 from koboshi.store.roster import Entry
 
-from . import asking, bringing, report
+from . import asking, bringing, planning, report
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
 from .errands import Errands
 from .following import brief, raise_failed_start, runs, said, seen_ended, trouble, watched
@@ -77,6 +77,7 @@ class Verbs:
             "reload": self.reload,
             "order": self.order,
             **bringing.table(self._house),
+            **planning.table(self._house),
             "mode": self.mode,
             "release": self.release,
             "remove": self.remove,

@@ -179,12 +179,20 @@ class Deeds:
             ours = set_status(ours, PlanStatus.WAITING)
         for step in plan.steps:
             if step.state is StepState.RUNNING:
-                old = plan.results.get(step.number, StepResult())
-                tried = max(0, (old.attempts or 1) - 1)  # it does not count
-                ours = set_state(ours, step.number, StepState.PENDING)
-                ours = set_result(ours, step.number, replace(old, attempts=tried))
+                ours = self._put_back(plan, ours, step)
         ours = set_actions(ours, last=f"stopped: {move.why}", following=move.again)
         return (PlanRead(plan=self.outside.save(plan, ours)),)
+
+    def _put_back(self, plan: Plan, ours: Plan, step: Step) -> Plan:
+        """A step that is stopped is to be done again, unless it was done and that not written."""
+        old = plan.results.get(step.number, StepResult())
+        made = self.outside.committed(plan.current.task_id, step.text)
+        if made:
+            result = replace(old, commit=made, verified=True, evidence="it was committed")
+            return set_result(set_state(ours, step.number, StepState.DONE), step.number, result)
+        tried = max(0, (old.attempts or 1) - 1)  # it does not count
+        ours = set_state(ours, step.number, StepState.PENDING)
+        return set_result(ours, step.number, replace(old, attempts=tried))
 
     def _finish(self, plan: Plan) -> tuple[Fact, ...]:
         ours = set_status(plan, PlanStatus.DONE)

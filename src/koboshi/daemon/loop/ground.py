@@ -14,7 +14,7 @@ from koboshi.adapters.headless import structured_output
 from koboshi.errors import HostError, KoboshiError, UnknownTask
 from koboshi.hosts.headless import HeadlessHost
 from koboshi.performers.loop.checking import check
-from koboshi.performers.loop.committing import commit, push
+from koboshi.performers.loop.committing import commit, committed, push
 from koboshi.performers.loop.firing import Charge, fire
 from koboshi.performers.loop.verifying import Judgement, Site, baseline, verify
 from koboshi.plans import Plan, Step
@@ -90,6 +90,10 @@ class Outside(Protocol):
 
     def commit(self, paths: tuple[str, ...], message: str, task: str) -> str:
         """Commit these files, once for that task; the hash."""
+        ...
+
+    def committed(self, task: str, words: str) -> str:
+        """The commit that was made for that task, if it was told these words; empty: none was."""
         ...
 
     def publish(self, plan: Plan) -> str:
@@ -223,6 +227,15 @@ class Ground:
     def commit(self, paths: tuple[str, ...], message: str, task: str) -> str:
         """Commit these files, once for that task; the hash."""
         return commit(self.site.cwd, paths, message, task, env=self.progress.environment())
+
+    def committed(self, task: str, words: str) -> str:
+        """The commit that was made for that task, if it was told these words; empty: none was."""
+        try:
+            told = step_told(Firings(self.state).firing(task).instruction)
+        except UnknownTask:
+            return ""
+        same = told == words  # a step that was reworded since is another one
+        return committed(self.site.cwd, task, env=self.progress.environment()) if same else ""
 
     def publish(self, plan: Plan) -> str:
         """Write the report, then push; a push that is refused is told, and all is done the same."""

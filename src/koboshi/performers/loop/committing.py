@@ -52,6 +52,11 @@ def commit(
     return _git(tree, "rev-parse", "--short", "HEAD").strip()
 
 
+def committed(cwd: Path, task: str, *, env: dict[str, str] | None = None) -> str:
+    """The short hash of the commit that was made for that task; empty: none was."""
+    return _known(_Tree(cwd=cwd, env=env), task)
+
+
 def push(cwd: Path, *, env: dict[str, str] | None = None) -> None:
     """Push the current branch to where it goes; a new one to `origin`."""
     tree = _Tree(cwd=cwd, env=env)

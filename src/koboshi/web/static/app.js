@@ -5,6 +5,7 @@ import { agentView } from "./agent.js";
 import { boardView } from "./board.js";
 import { h, setText } from "./dom.js";
 import { condition, on, watch } from "./live.js";
+import { planView } from "./plan.js";
 
 const main = document.getElementById("main");
 const link = document.getElementById("link");
@@ -38,7 +39,8 @@ function show() {
   const found = location.hash.match(/^#\/agent\/(.+)$/);
   let name = "";
   try { name = found ? decodeURIComponent(found[1]) : ""; } catch { name = ""; }
-  const view = name ? agentView(name) : boardView();
+  const plan = location.hash.match(/^#\/plan\/([0-9a-f]+)$/)?.[1];
+  const view = plan ? planView(plan) : name ? agentView(name) : boardView();
   close = view.close;
   document.title = name ? `${name} – koboshi` : "koboshi";
   main.replaceChildren(view.node);
