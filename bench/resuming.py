@@ -11,6 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import psutil
+
 from koboshi.store.progress import Progress, Start
 
 from .figures import Figure, NotMeasured, count
@@ -32,17 +34,20 @@ PLAN:
 
 def measure_resuming(scale: float) -> tuple[Figure, ...]:
     """Median and slowest of some daemons, each killed after the plan's first move."""
-    taken = []
+    taken, worked = [], []
     for _ in range(count(RUNS, scale, least=_LEAST)):
         with tempfile.TemporaryDirectory(prefix="koboshi-bench-") as folder:
-            taken.append(_once(Path(folder)))
+            seconds, cpu = _once(Path(folder))
+            taken.append(seconds)
+            worked.append(cpu)
     return (
         Figure(key="median", value=statistics.median(taken), unit="s", aim="≤ 2"),
         Figure(key="max", value=max(taken), unit="s"),
+        Figure(key="cpu", value=statistics.median(worked), unit="s of a core"),
     )
 
 
-def _once(folder: Path) -> float:
+def _once(folder: Path) -> tuple[float, float]:
     work, state, own = folder / "work", folder / "state", folder / "bin"
     for each in (work, own):
         each.mkdir()
@@ -61,7 +66,9 @@ def _once(folder: Path) -> float:
     words = [sys.executable, "-m", "koboshi.daemon.service"]
     daemon = subprocess.Popen(words, env=daemon_env, cwd="/", stderr=subprocess.DEVNULL)
     try:
-        return _first_move(progress, daemon) - begun
+        seconds = _first_move(progress, daemon) - begun
+        used = psutil.Process(daemon.pid).cpu_times()
+        return seconds, used.user + used.system
     finally:
         daemon.terminate()
         daemon.wait(_TIMEOUT)

@@ -41,7 +41,7 @@ KEYS = {
     "recovery": {
         f"{n}_{k}" for n in ("segments", "single") for k in ("total", "read", "seconds", "rate")
     },
-    "resuming": {"median", "max"},
+    "resuming": {"median", "max", "cpu"},
     "startup": {"python_pass", "koboshi_version", "ratio"},
     "shim": {"true_p95", "heard_p95", "alone_p95", "ratio"},
     "watching": {

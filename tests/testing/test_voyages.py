@@ -29,6 +29,12 @@ def test_every_voyage_comes_to_its_end() -> None:
     assert any(sailor.killed for sea in seas for sailor in sea.sailors.values())
 
 
+@pytest.mark.parametrize("seed", [490, 531, 895, 1349, 1758])
+def test_a_stop_after_a_commit_that_nobody_wrote_down(seed: int) -> None:
+    """The keeper died between the commit and the file; a stop then does not do the step again."""
+    assert Voyage(seed).run().deaths > 0
+
+
 @pytest.mark.soak
 def test_five_thousand_voyages() -> None:
     """The same, at length."""

@@ -32,12 +32,18 @@ class MadeUpDaemon:
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.news: asyncio.Queue[dict[str, Any] | Exception] = asyncio.Queue()
         self.begun = False
+        self.plans: list[dict[str, Any]] = []
+        self.plan_news: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
     async def ask(self, verb: str, *, patience: float = 1.0, **args: Any) -> Any:  # noqa: ANN401, ARG002
         """One answer."""
         self.asked.append((verb, args))
         if verb in ("follow", "picture"):
             return await self._next(verb)
+        if verb == "plan-follow":
+            if args["epoch"]:
+                return await self.plan_news.get()
+            return {"epoch": "p", "count": 1, "full": True, "plans": self.plans, "gone": []}
         if verb == "ls":
             return list(self.agents.values())
         if verb == "ping":

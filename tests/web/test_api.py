@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from koboshi.daemon.control.client import Refused
 from koboshi.errors import DaemonError
-from koboshi.web.api import LONGEST
 from koboshi.web.description import described
 from koboshi.web.metrics import exposed
 from koboshi.web.operations import EVERY, Operation
@@ -53,6 +52,19 @@ def test_answers_are_the_verbs_own(page: Page) -> None:
     assert sent.json == {"said": "send", "name": "a", "text": "hi", "at_once": False, "wait": 10.0}
 
 
+def test_plans_have_verbs_of_their_own(page: Page) -> None:
+    """With a larger body where a whole plan goes through it."""
+    headers = as_program(page)
+    text = "x" * (1 << 17)
+    body = json.dumps({"base": "", "text": text}).encode()
+
+    assert page.ask("GET", "/api/plans/ab/why?count=5", **headers).json["said"] == "plan-why"
+    edited = page.ask("POST", "/api/plans/ab/edit", body, **headers)
+    assert edited.json == {"said": "plan-edit", "id": "ab", "base": "", "text": text}
+    said = page.ask("POST", "/api/plans/ab/answer", b'{"text": "yes"}', **headers)
+    assert said.json == {"said": "plan-answer", "id": "ab", "text": "yes", "wait": 10.0}
+
+
 def test_errors_are_sentences(page: Page) -> None:
     """With a number that says whose fault it is."""
     headers = as_program(page)
@@ -69,7 +81,7 @@ def test_errors_are_sentences(page: Page) -> None:
     assert status("POST", "/api/agents/a/send", b"{}") == 400
     assert status("POST", "/api/agents/a/send", b'{"text": "x", "more": 1}') == 400
     assert status("POST", "/api/agents/a/send", b"[" * 50_000) == 400
-    assert status("POST", "/api/agents/a/send", b"x" * (LONGEST + 1)) == 413
+    assert status("POST", "/api/agents/a/send", b"x" * ((1 << 16) + 1)) == 413
 
 
 @pytest.mark.parametrize(

@@ -63,16 +63,19 @@ class PlanFile:
             finally:
                 made.unlink()
 
-    def save(self, base: Plan, ours: Plan) -> Merged:
+    def save(self, base: Plan, ours: Plan, *, waits: bool = True) -> Merged:
         """Make the changes from `base` to `ours` in the file as it is now; what came of it.
 
-        With clashes the file waits for a person. Raises, and changes nothing, where it is damaged.
+        With clashes the file waits for a person; not `waits`: nothing is written then, for whoever
+        asks is that person. Raises, and changes nothing, where it is damaged.
         """
         with self._locked():
             self._sweep()
             for _ in range(TRIES):
                 theirs = self.sound()
                 merged = merge(base, ours, theirs)
+                if merged.clashes and not waits:
+                    return merged
                 plan = waiting(merged) if merged.clashes else merged.plan
                 if render(plan) == render(theirs) or self._replaced(theirs, plan):
                     return Merged(plan=plan, clashes=merged.clashes)

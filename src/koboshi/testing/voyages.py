@@ -224,10 +224,10 @@ class Sea:
         self.perhaps_die()
         return task[-7:]
 
-    def committed(self, task: str) -> str:
-        """Whether it was."""
+    def committed(self, task: str, words: str) -> str:
+        """The commit of that task."""
         self.perhaps_die()
-        return task[-7:] if any(known == task for known, _ in self.commits) else ""
+        return task[-7:] if (task, words) in self.commits else ""
 
     def publish(self, plan: Plan) -> str:  # noqa: ARG002
         """Nobody reads it."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from .feed import Feed
 
-#: Bytes of a request's body: a message of some pages.
-LONGEST = 1 << 16
 #: Exit code of what a person gave us and cannot be used.
 _INPUT = 2
 
@@ -108,8 +106,8 @@ async def body_of(each: Operation, request: Request) -> dict[str, Any]:
     content = b""
     async for piece in request.stream():
         content += piece
-        if len(content) > LONGEST:
-            raise TooLong(f"expected at most {LONGEST} bytes")
+        if len(content) > each.longest:
+            raise TooLong(f"expected at most {each.longest} bytes")
     try:
         found: dict[str, Any] = msgspec.to_builtins(
             msgspec.json.decode(content or b"{}", type=each.body)

@@ -50,6 +50,7 @@ class Feed:
 
     def __init__(self, daemon: Asked) -> None:
         self.board, self.link = Topic("board"), Topic("link")
+        self.plans = Topic("plans")
         self._daemon = daemon
         self._terminals: dict[str, Terminal] = {}
         self._viewers: set[asyncio.Event] = set()
@@ -64,7 +65,28 @@ class Feed:
     # -- keeping up ----------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Follow all agents, for ever."""
+        """Follow all agents and plans, for ever."""
+        await asyncio.gather(self._follow_agents(), self._follow_plans())
+
+    async def _follow_plans(self) -> None:
+        epoch, after = "", 0
+        while True:
+            try:
+                args = {"epoch": epoch, "after": after, "wait": WAITS}
+                told = await self._daemon.ask("plan-follow", patience=WAITS + PATIENCE, **args)
+            except KoboshiError:  # away, which `link` tells, or too old for plans
+                epoch = ""
+                await asyncio.sleep(AGAIN_SCREEN)
+                continue
+            epoch, after = told["epoch"], told["count"]
+            news = [self.plans.put(each["id"], each) for each in told["plans"]]
+            news += [self.plans.drop(name) for name in told["gone"]]
+            if told["full"]:
+                news.append(self.plans.keep({each["id"] for each in told["plans"]}))
+            if any(news):
+                self._wake()
+
+    async def _follow_agents(self) -> None:
         epoch, after = "", 0
         while True:
             try:
@@ -144,7 +166,7 @@ class Feed:
     def _viewing(self, agent: str) -> Iterator[tuple[asyncio.Event, list[Topic]]]:
         if len(self._viewers) >= VIEWERS:
             raise TooMany(f"{VIEWERS} people look on already", hint="close another page")
-        event, topics = asyncio.Event(), [self.link, self.board]
+        event, topics = asyncio.Event(), [self.link, self.board, self.plans]
         self._viewers.add(event)
         try:
             if agent:

@@ -61,6 +61,19 @@ class Answer(msgspec.Struct, forbid_unknown_fields=True):
     text: str
 
 
+class PlanAnswer(msgspec.Struct, forbid_unknown_fields=True):
+    """The answer to what a plan asks, in words."""
+
+    text: str
+
+
+class PlanEdit(msgspec.Struct, forbid_unknown_fields=True):
+    """The text of a plan as it was read, and as it shall be."""
+
+    base: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A value behind the `?` of an address."""
@@ -83,6 +96,7 @@ class Operation:
     query: dict[str, Query] = field(default_factory=dict)
     fixed: dict[str, Any] = field(default_factory=dict)  #: said to the verb in any case
     patience: float = 0.0  #: seconds that the verb may wait
+    longest: int = 1 << 16  #: bytes of a body: a message of some pages
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,6 +105,9 @@ class Operation:
 
 
 AGENT = "/api/agents/{name}"
+PLAN = "/api/plans/{id}"
+#: Bytes of an edit: the longest plan there is, twice.
+LONGEST_EDIT = 3 << 20
 _WAIT = {"wait": WATCHED}
 _SECONDS = Query(
     kind=float,
@@ -199,6 +216,33 @@ OPERATIONS: tuple[Operation, ...] = (
     _simple("acknowledge", "spent budgets and old escalations are forgiven"),
 )
 
+
+def _about_plan(
+    word: str, summary: str, body: type[msgspec.Struct] = Nothing, *, watched: bool = True
+) -> Operation:
+    return Operation(
+        id=f"plan-{word}",
+        method="POST",
+        path=f"{PLAN}/{word}",
+        verb=f"plan-{word}",
+        summary=summary,
+        body=body,
+        fixed=_WAIT if watched else {},
+        patience=WATCHED,
+        longest=1 << 16 if watched else LONGEST_EDIT,
+    )
+
+
+PLANS: tuple[Operation, ...] = (
+    _get("plans", "/api/plans", "plans", "all plans, as `koboshi loop ls --json`"),
+    _get("plan", PLAN, "plan", "one plan, with what its file says"),
+    _get("plan-why", f"{PLAN}/why", "plan-why", "decisions about it", count=_COUNT),
+    _about_plan("stop", "stop it at once, its agent included"),
+    _about_plan("resume", "let it go on"),
+    _about_plan("answer", "answer what it asks; it goes on", PlanAnswer),
+    _about_plan("edit", "change its text; refused where it conflicts", PlanEdit, watched=False),
+)
+
 ANSWER = Operation(
     id="answer",
     method="POST",
@@ -214,4 +258,4 @@ QUESTIONS = _get(
 )
 #: What only a daemon offers that has the verb for it.
 EXTRA: tuple[Operation, ...] = (ANSWER,)
-EVERY: tuple[Operation, ...] = (*OPERATIONS, QUESTIONS, *EXTRA)
+EVERY: tuple[Operation, ...] = (*OPERATIONS, QUESTIONS, *EXTRA, *PLANS)

@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from koboshi.daemon.control.client import call_running
+from koboshi.daemon.control.client import Refused, call_running
 from koboshi.plans import PlanStatus, StepState
 from koboshi.store.progress import Progress
 from tests.daemon.loop.stages import PLAN, Theatre
@@ -90,8 +90,9 @@ def lodge(tmp_path: Path) -> Iterator[Lodge]:
 
 
 def test_a_daemon_that_starts_goes_on_with_a_running_plan(lodge: Lodge) -> None:
-    """Nobody says resume; the agent is found in the environment that the plan was started in."""
+    """Nobody says resume; agent and verify commands have the environment of whoever started it."""
     lodge.register()
+    lodge.theatre.edit("grep -q beta b.txt", 'grep -q beta b.txt && test -n "$PLAYER"')
     lodge.theatre.edit("STATUS: IDLE", "STATUS: RUNNING")
     lodge.rise()
 
@@ -267,3 +268,63 @@ def test_a_hundred_deaths_of_daemons(tmp_path: Path) -> None:
         check_all_done(lodge.theatre)
         lodge.fall(lodge.daemons[-1])
     sys.stdout.write(f"{kills} deaths of daemons in {plans} plans\n")
+
+
+def ask(lodge: Lodge, verb: str, **args: Any) -> Any:  # noqa: ANN401 - JSON
+    """One verb of the daemon's."""
+    return call_running(lodge.theatre.state, verb, patience=30.0, **args)
+
+
+def test_plans_are_listed_stopped_resumed_edited_and_answered_at_the_door(lodge: Lodge) -> None:
+    """As a page asks for it; what came of each is told."""
+    theatre = lodge.theatre
+    keeper = begun(theatre)
+    keeper.kill()
+    keeper.communicate()
+    pid = theatre.plan().current.pid
+    lodge.rise()
+    until(lambda: bool(call_running(theatre.state, "ping")))
+    until(lambda: ask(lodge, "plans")[0]["keeper"])
+    [row] = ask(lodge, "plans")
+    id_ = row["id"]
+
+    assert (row["status"], row["done"], row["steps"]) == ("RUNNING", 0, 3)
+    assert row["step"]["text"] == "write a.txt → a.txt"
+    assert json.loads(theatre.loop("ls", "--json").stdout) == ask(lodge, "plans")
+    assert ask(lodge, "plan", id=id_)["plan"]["steps"][0]["verify"] == ["grep -q alpha a.txt"]
+    assert ask(lodge, "plan-why", id=id_)[0]["finding"]["code"] == "PLN008"
+    told = ask(lodge, "plan-follow")
+    stopped = ask(lodge, "plan-stop", id=id_, wait=10.0)
+    assert (stopped["outcome"], stopped["status"]) == ("done", "WAITING")
+    assert not psutil.pid_exists(pid or 0)
+    news = ask(lodge, "plan-follow", epoch=told["epoch"], after=told["count"], wait=5.0)
+    assert [each["id"] for each in news["plans"]] == [id_]
+    with pytest.raises(Refused, match="nothing to stop"):
+        ask(lodge, "plan-stop", id=id_)
+
+    text = ask(lodge, "plan", id=id_)["text"]
+    mine = text.replace("keep it small", "keep it tiny")
+    assert ask(lodge, "plan-edit", id=id_, base=text, text=mine)["outcome"] == "done"
+    assert theatre.plan().constraints == "keep it tiny"
+    with pytest.raises(Refused, match="you wrote 'huge', the file says 'keep it tiny'"):
+        ask(lodge, "plan-edit", id=id_, base=text, text=text.replace("keep it small", "huge"))
+    with pytest.raises(Refused, match="this would be no plan: line 1"):
+        ask(
+            lodge, "plan-edit", id=id_, base=text, text=text.replace("STATUS: WAITING", "STATUS: X")
+        )
+    assert theatre.plan().constraints == "keep it tiny"
+
+    theatre.play({"1": [{"sh": "rm -f a.txt"}]})
+    assert ask(lodge, "plan-resume", id=id_, wait=10.0)["outcome"] == "done"
+    lodge.until_status(PlanStatus.FAILED)
+    with pytest.raises(Refused, match="is FAILED"):
+        ask(lodge, "plan-resume", id=id_)
+    assert "What shall be different?" in ask(lodge, "plans")[0]["waits"]
+    theatre.play({})
+    ask(lodge, "plan-answer", id=id_, text="write it", wait=10.0)
+    lodge.until_status(PlanStatus.DONE)
+    assert "write it" in theatre.calls()[-3]["told"]
+    with pytest.raises(Refused, match="asks nothing"):
+        ask(lodge, "plan-answer", id=id_, text="more")
+    with pytest.raises(Refused, match="expected a plan that was started here, not 'nope'"):
+        ask(lodge, "plan", id="nope")

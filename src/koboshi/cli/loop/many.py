@@ -9,7 +9,6 @@ import click
 
 if TYPE_CHECKING:
     from koboshi.core.rules import Rule
-    from koboshi.plans import Plan
     from koboshi.plans.course import Advice, Course
     from koboshi.store.progress import Start
 
@@ -19,10 +18,8 @@ if TYPE_CHECKING:
 def listing(*, as_json: bool) -> None:
     """List the plans that were started here, and how each is doing."""
     from koboshi.cli.printing import clip, columns, plain, say, to_json
-    from koboshi.store.paths import state_dir
-    from koboshi.store.progress import started_plans
 
-    rows = [_facts(start) for start in started_plans(state_dir())]
+    rows = _rows()
     if as_json:
         say(to_json(rows))
         return
@@ -37,35 +34,23 @@ def listing(*, as_json: bool) -> None:
         say("no plans yet; 'koboshi loop GOAL' begins one")
 
 
-def _facts(start: Start) -> dict[str, Any]:
-    from koboshi.errors import InputError
+def _rows() -> list[dict[str, Any]]:
+    """What the daemon says, or what can be seen without one."""
+    from koboshi.daemon.control.client import call_running
+    from koboshi.daemon.loop.facts import brief
+    from koboshi.daemon.loop.registry import Registry
+    from koboshi.errors import KoboshiError
     from koboshi.store.paths import state_dir
-    from koboshi.store.progress import Progress
 
-    plan: Plan | None = None
     try:
-        plan = _read(start)
-    except InputError:
-        plan = None  # it is gone, or it cannot be read
-    damaged = plan is not None and bool(plan.faults)
-    states = [step.state.value for step in plan.steps] if plan else []
-    return {
-        "path": start.path,
-        "status": "DAMAGED" if damaged else plan.status.value if plan else "GONE",
-        "goal": " ".join(plan.goal.split()) if plan else "",
-        "steps": len(states),
-        "done": sum(state in ("DONE", "SKIPPED") for state in states),
-        "agent": start.agent,
-        "cwd": start.cwd,
-        "keeper": Progress(state_dir(), Path(start.path)).kept(),
-    }
-
-
-def _read(start: Start) -> Plan:
-    from koboshi.store.paths import plans_dir, state_dir
-    from koboshi.store.planfile import PlanFile
-
-    return PlanFile(Path(start.path), plans_dir(state_dir())).read()
+        told = call_running(state_dir(), "plans")
+    except KoboshiError:
+        told = None  # it is older, or it does not answer
+    if told is not None:
+        return list(told)
+    registry = Registry(state_dir())
+    registry.survey()
+    return [brief(known) for known in registry.plans()]
 
 
 def resume_all(jobs: int) -> None:
@@ -76,17 +61,13 @@ def resume_all(jobs: int) -> None:
     from koboshi.store.paths import state_dir
     from koboshi.store.progress import started_plans
 
-    waiting = [start for start in started_plans(state_dir()) if _left(start)]
+    left = {row["path"] for row in _rows() if row["status"] == "RUNNING" and not row["keeper"]}
+    waiting = [start for start in started_plans(state_dir()) if start.path in left]
     if not waiting:
         say("no plan waits for somebody to go on with it")
         return
     if not all(asyncio.run(_all(waiting, jobs))):
         raise SystemExit(1)
-
-
-def _left(start: Start) -> bool:
-    row = _facts(start)
-    return row["status"] == "RUNNING" and not row["keeper"]
 
 
 async def _all(starts: list[Start], jobs: int) -> list[bool]:

@@ -10,7 +10,6 @@ import click
 from .show import DEFAULT
 
 if TYPE_CHECKING:
-    from koboshi.plans import Plan
     from koboshi.store.planfile import PlanFile
     from koboshi.store.progress import Start
 
@@ -49,7 +48,7 @@ def resume(*, file: Path, every: bool, jobs: int) -> None:
 @click.argument("file", type=_FILE, default=DEFAULT)
 def answer(*, text: str, file: Path) -> None:
     """Answer what the plan asked, and go on; the step has all its attempts again."""
-    from koboshi.daemon.loop.keeper import answered
+    from koboshi.daemon.loop import orders
     from koboshi.errors import InputError
 
     from .running import work
@@ -57,13 +56,7 @@ def answer(*, text: str, file: Path) -> None:
     path = file.expanduser().absolute()
     if not text.strip():
         raise InputError("expected an answer, and it is empty")
-
-    def begin() -> None:
-        found = _file(path)
-        plan = found.sound()
-        found.save(plan, answered(plan, text))
-
-    work(_started(path), begin)
+    work(_started(path), lambda: orders.answer(_file(path), text))
 
 
 @click.command()
@@ -113,29 +106,16 @@ def logs(*, file: Path, as_json: bool) -> None:
 
 def go_on(path: Path) -> None:
     """Set the plan RUNNING."""
-    from koboshi.daemon.loop.keeper import resumed
-    from koboshi.plans import PlanStatus
+    from koboshi.daemon.loop import orders
 
-    plan = check(path)
-    if plan.status is not PlanStatus.RUNNING:
-        _file(path).save(plan, resumed(plan))
+    orders.go_on(_file(path))
 
 
-def check(path: Path) -> Plan:
-    """The plan, if it is a person's to say that it goes on; else say what is the matter."""
-    from koboshi.errors import InputError, KoboshiError
-    from koboshi.plans import PlanStatus
+def check(path: Path) -> None:
+    """Say what is the matter, if it is not a person's to say that the plan goes on."""
+    from koboshi.daemon.loop.orders import may_go_on
 
-    plan = _file(path).sound()
-    if plan.status is PlanStatus.DONE:
-        raise KoboshiError(f"{path.name} is DONE already", hint=plan.last_action)
-    if plan.status is PlanStatus.FAILED:
-        hint = plan.next_action or "'koboshi loop answer' goes on"
-        raise KoboshiError(f"{path.name} is FAILED: {plan.last_action}", hint=hint)
-    if not plan.goal:
-        message = f"{path.name} has nothing to do: expected a GOAL"
-        raise InputError(message, hint="'koboshi loop show' tells what it says")
-    return plan
+    may_go_on(_file(path))
 
 
 def _file(path: Path) -> PlanFile:

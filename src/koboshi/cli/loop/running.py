@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LOOK, ALONE = 0.2, 5.0
 
 
-def work(start: Start, begin: Callable[[], None] = lambda: None) -> None:
+def work(start: Start, begin: Callable[[], object] = lambda: None) -> None:
     """Until DONE; FAILED and WAITING are said, with what can be done, and end with 1.
 
     `begin` sets the plan going, once nobody else can take it up.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -31,6 +30,7 @@ _COLOURS = {"DONE": "green", "RUNNING": "cyan", "FAILED": "red", "WAITING": "yel
 def show(*, file: Path, as_json: bool) -> None:
     """Show what the plan FILE says, or what is wrong with it; M1.md unless another is named."""
     from koboshi.cli.printing import say, to_json
+    from koboshi.daemon.loop.facts import plan_facts
     from koboshi.errors import PlanDamaged
     from koboshi.store.paths import plans_dir, state_dir
     from koboshi.store.planfile import PlanFile
@@ -38,28 +38,11 @@ def show(*, file: Path, as_json: bool) -> None:
     found = PlanFile(file, plans_dir(state_dir()))
     plan = found.read()
     if as_json:
-        say(to_json({"path": str(found.path), **facts(plan)}))
+        say(to_json({"path": str(found.path), **plan_facts(plan)}))
     else:
         _tell(plan)
     if plan.faults:
         raise PlanDamaged(str(file), tuple(str(fault) for fault in plan.faults))
-
-
-def facts(plan: Plan) -> dict[str, Any]:
-    """The plan as docs/reference/json.md describes it."""
-    return {
-        "status": plan.status.value,
-        "goal": plan.goal,
-        "constraints": plan.constraints,
-        "total_steps": len(plan.steps),
-        "current_step": plan.current_step,
-        "steps": [{**asdict(step), "state": step.state.value} for step in plan.steps],
-        "current": asdict(plan.current),
-        "results": {str(number): asdict(result) for number, result in plan.results.items()},
-        "last_action": plan.last_action,
-        "next_action": plan.next_action,
-        "faults": [asdict(fault) for fault in plan.faults],
-    }
 
 
 def _tell(plan: Plan) -> None:

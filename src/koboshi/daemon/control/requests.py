@@ -140,3 +140,33 @@ class RuleArgs(msgspec.Struct, forbid_unknown_fields=True):
 
     code: str
     mode: str
+
+
+class PlanArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """What takes a plan, by its id or its file."""
+
+    id: str
+    wait: float = 0.0
+
+
+class PlanAnswerArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`plan-answer`."""
+
+    id: str
+    text: str
+    wait: float = 0.0
+
+
+class PlanEditArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`plan-edit`: the text as it was read, and as it shall be."""
+
+    id: str
+    base: str
+    text: str
+
+
+class PlanWhyArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """`plan-why`."""
+
+    id: str
+    count: int = 20

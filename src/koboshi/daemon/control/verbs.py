@@ -28,7 +28,7 @@ from koboshi.errors import InputError, KoboshiError
 from koboshi.store.paths import check_name
 from koboshi.store.roster import Entry
 
-from . import bringing, report
+from . import bringing, planning, report
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
 from .errands import Errands
 from .following import brief, raise_failed_start, runs, said, seen_ended, trouble, watched
@@ -89,6 +89,7 @@ class Verbs:
             "reload": self.reload,
             "order": self.order,
             **bringing.table(self._house),
+            **planning.table(self._house),
             "mode": self.mode,
             "release": self.release,
             "remove": self.remove,

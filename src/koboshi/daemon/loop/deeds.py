@@ -192,21 +192,20 @@ class Deeds:
             ours = set_current(ours, Current())  # resumed, the planner is asked again
         for step in plan.steps:
             if step.state is StepState.RUNNING:
-                same = not seen or seen[0].told in ("", step.text)
-                ours = self._put_back(ours, step, plan.current.task_id if same else "")
+                ours = self._put_back(plan, ours, step)
         ours = set_actions(ours, last=f"stopped: {move.why}", following=move.again)
         return (*seen, PlanRead(plan=self.outside.save(plan, ours)))
 
-    def _put_back(self, plan: Plan, step: Step, task: str) -> Plan:
-        """The step as not begun; but one that was committed by whoever died then is done."""
+    def _put_back(self, plan: Plan, ours: Plan, step: Step) -> Plan:
+        """A step that is stopped is to be done again, unless it was done and that not written."""
         old = plan.results.get(step.number, StepResult())
-        if task and (made := self.outside.committed(task)):
-            said = "verified, and committed before it was stopped"
-            result = replace(old, exit=0, commit=made, verified=True, evidence=said)
-            return set_result(set_state(plan, step.number, StepState.DONE), step.number, result)
+        made = self.outside.committed(plan.current.task_id, step.text)
+        if made:
+            result = replace(old, commit=made, verified=True, evidence="it was committed")
+            return set_result(set_state(ours, step.number, StepState.DONE), step.number, result)
         tried = max(0, (old.attempts or 1) - 1)  # it does not count
-        plan = set_state(plan, step.number, StepState.PENDING)
-        return set_result(plan, step.number, replace(old, attempts=tried))
+        ours = set_state(ours, step.number, StepState.PENDING)
+        return set_result(ours, step.number, replace(old, attempts=tried))
 
     def _finish(self, plan: Plan) -> tuple[Fact, ...]:
         ours = set_status(plan, PlanStatus.DONE)

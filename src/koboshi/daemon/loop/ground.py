@@ -89,8 +89,8 @@ class Outside(Protocol):
         """Commit these files, once for that task; the hash."""
         ...
 
-    def committed(self, task: str) -> str:
-        """The hash of what was committed for that task; empty: nothing was."""
+    def committed(self, task: str, words: str) -> str:
+        """The commit that was made for that task, if it was told these words; empty: none was."""
         ...
 
     def publish(self, plan: Plan) -> str:
@@ -258,9 +258,14 @@ class Ground:
         """Commit these files, once for that task; the hash."""
         return commit(self.site.cwd, paths, message, task, env=self.progress.environment())
 
-    def committed(self, task: str) -> str:
-        """The hash of what was committed for that task; empty: nothing was."""
-        return committed(self.site.cwd, task, env=self.progress.environment()) if task else ""
+    def committed(self, task: str, words: str) -> str:
+        """The commit that was made for that task, if it was told these words; empty: none was."""
+        try:
+            told = step_told(Firings(self.state).firing(task).instruction)
+        except UnknownTask:
+            return ""
+        same = told == words  # a step that was reworded since is another one
+        return committed(self.site.cwd, task, env=self.progress.environment()) if same else ""
 
     def publish(self, plan: Plan) -> str:
         """Write the report, then push; a push that is refused is told, and all is done the same."""

@@ -92,10 +92,10 @@ class Keeper:
 
     def halted(self) -> str:
         """Why it has to stop; empty: nobody said so."""
-        for path in (*self._stops, self.progress.stop_file):
+        for path in self._stops:
             if path.exists():
                 return f"{path} is there"
-        return ""
+        return "a person said so" if self.progress.stop_file.exists() else ""
 
     @property
     def view(self) -> Course:

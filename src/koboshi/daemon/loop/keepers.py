@@ -140,7 +140,7 @@ class Keepers:
     async def _run(self) -> None:
         while True:
             try:
-                self._take_up(await asyncio.to_thread(self.registry.survey))
+                self._take_up(await asyncio.to_thread(self.registry.news))
             except OSError as error:
                 log.warning("plans cannot be looked for", extra={"reason": str(error)})
             try:

@@ -5,6 +5,7 @@ A look costs a stat of two files for each plan; only what changed is read.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,8 @@ class Registry:
     def __init__(self, state: Path) -> None:
         self._state = state
         self._known: dict[str, tuple[_Signs, Known]] = {}
+        self._told: dict[str, _Signs] = {}
+        self._looking = threading.Lock()  # verbs look, too
 
     def plans(self) -> list[Known]:
         """As they were at the last look, in the order in which they were first started."""
@@ -59,20 +62,22 @@ class Registry:
         names = ", ".join(f"{each.id} ({each.start.path})" for each in self.plans()) or "none yet"
         raise UnknownPlan(f"expected a plan that was started here, not {name!r}", hint=names)
 
-    def survey(self) -> list[str]:
-        """Look at all of them; the ids of those that changed since the last look."""
-        found: dict[str, tuple[_Signs, Known]] = {}
-        changed = []
-        for folder in self._folders():
-            before = self._known.get(folder.name)
-            now = self._look(folder, before)
-            if now is not None:
-                found[folder.name] = now
-                if before is None or before[0] != now[0]:
-                    changed.append(folder.name)
-        changed += [name for name in self._known if name not in found]
-        self._known = found
-        return changed
+    def survey(self) -> None:
+        """Look at all of them."""
+        with self._looking:
+            found: dict[str, tuple[_Signs, Known]] = {}
+            for folder in self._folders():
+                now = self._look(folder, self._known.get(folder.name))
+                if now is not None:
+                    found[folder.name] = now
+            self._known = found
+
+    def news(self) -> list[str]:
+        """Look; the ids of those that changed since this was last asked."""
+        self.survey()
+        now = {name: signs for name, (signs, _) in self._known.items()}
+        before, self._told = self._told, now
+        return [name for name in now | before if now.get(name) != before.get(name)]
 
     def _folders(self) -> list[Path]:
         options = list(plans_dir(self._state).glob("*/options.json"))

@@ -52,6 +52,11 @@ def commit(
     return _git(tree, "rev-parse", "--short", "HEAD").strip()
 
 
+def committed(cwd: Path, task: str, *, env: dict[str, str] | None = None) -> str:
+    """The short hash of the commit that was made for that task; empty: none was."""
+    return _known(_Tree(cwd=cwd, env=env), task)
+
+
 def push(cwd: Path, *, env: dict[str, str] | None = None) -> None:
     """Push the current branch to where it goes; a new one to `origin`."""
     tree = _Tree(cwd=cwd, env=env)
@@ -77,12 +82,8 @@ def worktree(cwd: Path, name: str) -> Path:
     return made / os.path.relpath(os.path.realpath(cwd), os.path.realpath(top))
 
 
-def committed(cwd: Path, task: str, *, env: dict[str, str] | None = None) -> str:
-    """The commit of that task, if it was made already; empty: it was not."""
-    return _known(_Tree(cwd=cwd, env=env), task)
-
-
 def _known(tree: _Tree, task: str) -> str:
+    """The commit of that task, if it was made already."""
     words = ("log", f"-{RECENT}", "--format=%h", "--fixed-strings", f"--grep={TRAILER}: {task}")
     try:
         return _git(tree, *words).strip().partition("\n")[0]

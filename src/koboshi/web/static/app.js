@@ -6,6 +6,7 @@ import { boardView } from "./board.js";
 import { h, setText } from "./dom.js";
 import { incidentsView } from "./incidents.js";
 import { condition, on, watch } from "./live.js";
+import { planView } from "./plan.js";
 import { rulesView } from "./rules.js";
 
 const main = document.getElementById("main");
@@ -36,7 +37,7 @@ function shut(why) {
 }
 
 // What stands behind the `#`: a view's word, what it is about, and, behind a `?`, what of it.
-const VIEWS = new Map([["agent", agentView], ["incidents", incidentsView], ["rules", rulesView]]);
+const VIEWS = new Map([["agent", agentView], ["incidents", incidentsView], ["plan", planView], ["rules", rulesView]]);
 
 function asked() {
   const found = location.hash.match(/^#\/([a-z]+)(?:\/([^?]*))?(?:\?(.*))?$/);
@@ -47,12 +48,12 @@ function show() {
   close();
   const { word, about, more } = asked();
   const name = word === "agent" ? about : "";
-  const made = word === "agent" && !about ? boardView : VIEWS.get(word) ?? boardView;
+  const made = ["agent", "plan"].includes(word) && !about ? boardView : VIEWS.get(word) ?? boardView;
   const view = made(about, more);
   close = view.close;
   document.title = name || view.title ? `${name || view.title} – koboshi` : "koboshi";
   for (const each of document.querySelectorAll(".views a")) {
-    const here = each.getAttribute("href") === (VIEWS.has(word) && word !== "agent" ? `#/${word}` : "#/");
+    const here = each.getAttribute("href") === (VIEWS.has(word) && !["agent", "plan"].includes(word) ? `#/${word}` : "#/");
     if (here) each.setAttribute("aria-current", "page"); else each.removeAttribute("aria-current");
   }
   main.replaceChildren(view.node);

@@ -2,6 +2,7 @@
 
 import { h, setText, shape } from "./dom.js";
 import { agents, known, on } from "./live.js";
+import { plansSection, stepBeside } from "./plans.js";
 import { age, needsPerson, noteOf, now, ranked, statusOf } from "./words.js";
 
 class Card {
@@ -54,6 +55,8 @@ export function factsOf(agent) {
   if (agent.context !== null && agent.context !== undefined) facts.push(`context ${Math.round(agent.context)} %`);
   if (agent.limit) facts.push(limitWords(agent.limit));
   if (agent.progress) facts.push(agent.progress.text);
+  const beside = stepBeside(agent);
+  if (beside) facts.push(beside);
   if (agent.tasks) facts.push(`tasks ${agent.tasks.done} of ${agent.tasks.done + agent.tasks.left}`);
   if (run && !run.exit) facts.push(`up ${age(now() - run.started)}`);
   if (agent.cost) facts.push(`$${agent.cost.toFixed(2)}`);
@@ -76,7 +79,8 @@ export function boardView() {
   const needs = h("section", { "aria-labelledby": "needs" }, h("h2", { id: "needs" }, "Needs you"), waiting);
   const count = h("p", { class: "count" });
   const empty = h("p", { class: "empty" });
-  const node = h("div", { class: "board" }, h("h1", { class: "hidden" }, "Agents"), needs,
+  const plans = plansSection();
+  const node = h("div", { class: "board" }, h("h1", { class: "hidden" }, "Agents"), needs, plans.node,
     h("section", { "aria-labelledby": "all" }, h("h2", { id: "all" }, "Agents"), count, empty, others));
 
   function cardOf(agent) {
@@ -115,5 +119,5 @@ export function boardView() {
   refresh({ full: true });
   const off = on("board", refresh);
   const timer = setInterval(() => cards.forEach((card) => card.agent && card.tick()), 1000);
-  return { node, close: () => { off(); clearInterval(timer); } };
+  return { node, close: () => { off(); plans.close(); clearInterval(timer); } };
 }
