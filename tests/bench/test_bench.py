@@ -28,6 +28,7 @@ KEYS = {
     "rules": {"rules", "evaluate", "per_rule"},
     "own": {"rules", "p50", "p99", "max"},
     "storm": {
+        "latest_wall",
         *("lines", "per_second", "fatal_printed", "fatal_heard"),
         *("decisions", "latest", "memory"),
     },

@@ -15,6 +15,7 @@ from typing import Any
 from koboshi.adapters.hearing import objection
 from koboshi.core.readings import Status
 
+from .comparisons import Comparison, Token, all_hold, comparisons
 from .durations import seconds
 from .facts import LOG, NAMES, TYPES, Count, Facts
 
@@ -49,6 +50,7 @@ class Condition:
     names: tuple[str | Count, ...]
     program: Any
     during: tuple[Status, ...] = ()  #: it can hold in these statuses only; empty: in any
+    simple: tuple[Comparison, ...] = ()  #: the same, where it is that simple
     _known: dict[tuple[Any, ...], bool] = field(default_factory=dict)
 
     @property
@@ -58,6 +60,11 @@ class Condition:
 
     def holds(self, facts: Facts) -> bool:
         """Whether it is so; an expression that fails is not."""
+        if self.simple:
+            return all_hold(self.simple, facts)
+        return self._by_cel(facts)
+
+    def _by_cel(self, facts: Facts) -> bool:
         seen = tuple(map(facts.__getitem__, self.names))
         answer = self._known.get(seen)
         if answer is None:
@@ -101,7 +108,24 @@ def compiled(text: str) -> Condition:
             close = difflib.get_close_matches(name, NAMES, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ConditionWrong("a name that is known", f"{name!r}{hint}", _where(tokens, name))
-    return Condition(text, (*variables, *counts), program, _during(tokens))
+    simple = comparisons(list(_pieces(tokens)))
+    return Condition(text, (*variables, *counts), program, _during(tokens), simple)
+
+
+def _pieces(tokens: list[re.Match[str]]) -> Iterator[Token]:
+    """The tokens, with a `count(…)` as one and the value of each text."""
+    skip = 0
+    for at, token in enumerate(tokens):
+        if skip:
+            skip -= 1
+        elif token[0] == "count" and [t[0] for t in tokens[at + 1 : at + 2]] == ["("]:
+            kind, pattern, window = (tokens[at + n] for n in (2, 4, 6))
+            skip = 7
+            yield Token("count", "count", _checked(kind, pattern, window))
+        else:
+            kind_of = token.lastgroup or ""
+            value = _cel().evaluate(token[0]) if kind_of == "text" else None
+            yield Token(kind_of, token[0], value)
 
 
 def _cap(tokens: list[re.Match[str]]) -> None:

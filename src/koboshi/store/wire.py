@@ -292,10 +292,11 @@ def _build_world(
     image: dict[str, Any], rules: tuple[Rule, ...], settings: Settings | None
 ) -> World:
     raw = dict(image["view"])
-    history = raw.pop("past")
+    history = raw.pop("past") if "past" in raw else raw.pop("history")  # its name at first
     kept = _read_settings(raw.pop("settings"))
-    parts: dict[str, Any] = {k: msgspec.convert(v, _VIEW_HINTS[k]) for k, v in raw.items()}
-    events = tuple(_read_event(e, msgspec.convert(c, Context)) for e, c in history)
+    known = {k: v for k, v in raw.items() if k in _VIEW_HINTS}
+    parts: dict[str, Any] = {k: msgspec.convert(v, _VIEW_HINTS[k]) for k, v in known.items()}
+    events = tuple(_read_past(each, parts["context"]) for each in history)
     view = View(**parts, settings=settings or kept, past=events)
     claims = {}
     for entry in image["claims"]:
@@ -305,10 +306,24 @@ def _build_world(
     ledger = Ledger(
         claims=claims,
         last=dict(image["last"]),
-        skipped={k: (float(at), int(n)) for k, (at, n) in image["skipped"].items()},
+        skipped={k: _read_skipped(v) for k, v in image["skipped"].items()},
         noted={k: Word(w) for k, w in image["noted"].items()},
     )
     return World(view=view, rules=rules, ledger=ledger, seq=int(image["seq"]))
+
+
+def _read_skipped(raw: Any) -> tuple[float, int]:  # noqa: ANN401 - as it was written
+    """When, and how often; the first journals knew only when."""
+    at, times = raw if isinstance(raw, list) else (raw, 1)
+    return float(at), int(times)
+
+
+def _read_past(raw: Any, context: Context) -> Event:  # noqa: ANN401 - as it was written
+    """An event with its context; the first journals had none beside it."""
+    if isinstance(raw, dict):
+        return _read_event(raw, context)
+    event, then = raw
+    return _read_event(event, msgspec.convert(then, Context))
 
 
 def _read_settings(raw: dict[str, Any]) -> Settings:
