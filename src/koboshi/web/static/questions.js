@@ -17,7 +17,7 @@ function optionsOf(open) {
 }
 
 function ownWords(label, hint, act) {
-  const text = h("textarea", { rows: 1, required: true, "aria-label": hint, placeholder: hint });
+  const text = h("textarea", { rows: 2, required: true, "aria-label": hint, placeholder: hint });
   const submit = (event) => { event.preventDefault(); if (text.value.trim()) act(text.value.trim()); };
   return h("form", { class: "send", onsubmit: submit }, text, h("button", { type: "submit" }, label));
 }

@@ -1,0 +1,129 @@
+"""What a phone, a keyboard, a screen reader and tired eyes need of the page."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.browsers import Browser, Tab, browser
+from tests.browser.serving import Served, started
+from tests.conftest import need
+from tests.daemon.trials import trial
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+
+ASKS = '[[act]]\ndo = "ask"\ncommand = "npm test"\n\n[[act]]\ndo = "end_turn"\n'
+#: Roles that somebody has to be able to call by name.
+CALLED = ("button", "link", "textbox", "meter", "DisclosureTriangle", "dialog", "image")
+#: Pixels: narrow phones, and what a thumb hits.
+NARROW, THUMB = 320, 34
+FAINT = Path(__file__).with_name("faint.js").read_text(encoding="utf-8")
+SMALL = f"""
+[...document.querySelectorAll("button, .card a, textarea, .home")]
+  .filter((each) => each.checkVisibility() && each.getBoundingClientRect().height < {THUMB})
+  .map((each) => each.textContent.slice(0, 20))
+"""
+
+
+@pytest.fixture
+def tab(chromium: Path, tmp_path: Path) -> Iterator[Tab]:
+    """The page over an agent that asks."""
+    need("tmux")
+    with trial(tmp_path) as koboshi, browser(chromium, tmp_path / "chromium") as chrome:
+        started(koboshi, "asker", ASKS)
+        koboshi.until_status("asker", "asking")
+        served = Served(koboshi)
+        try:
+            yield entered(chrome, served)
+        finally:
+            served.end()
+
+
+def entered(chrome: Browser, served: Served) -> Tab:
+    """A narrow phone that has come in."""
+    made = chrome.tab()
+    made.size(NARROW, 640, phone=True)
+    made.open(served.link)
+    made.until_shown("asker", ".card")
+    return made
+
+
+def views(tab: Tab) -> Iterator[str]:
+    """The board, then an agent with its question."""
+    yield "board"
+    tab.run("location.hash = '#/agent/asker'")
+    tab.until_shown("npm test", ".question")
+    tab.until("document.querySelectorAll('.chains .chain').length > 0")
+    yield "agent"
+
+
+def nameless(tab: Tab) -> list[Any]:
+    """What a screen reader could not call by a name."""
+    tab.call("Accessibility.enable")
+    nodes = tab.call("Accessibility.getFullAXTree")["nodes"]
+    return [
+        node["role"]["value"]
+        for node in nodes
+        if not node["ignored"]
+        and node["role"]["value"] in CALLED
+        and not node.get("name", {}).get("value", "").strip()
+    ]
+
+
+def test_every_part_has_a_name_and_fits_a_narrow_phone(tab: Tab) -> None:
+    """Nothing has to be scrolled sideways; a thumb hits each button; one h1, no level left out."""
+    for view in views(tab):
+        assert nameless(tab) == [], view
+        assert tab.run("document.documentElement.scrollWidth") <= NARROW, view
+        assert tab.run(SMALL) == [], view
+        levels = tab.run("[...document.querySelectorAll('h1,h2,h3')].map((e) => +e.tagName[1])")
+        assert levels.count(1) == 1
+        assert all(b - a <= 1 for a, b in itertools.pairwise(levels)), levels
+        assert tab.run("document.documentElement.lang") == "en"
+        tab.picture(f"narrow-{view}")
+
+
+def test_words_can_be_read_in_light_and_dark(tab: Tab) -> None:
+    """Contrast of every word against its ground."""
+    for view in views(tab):
+        for dark in (False, True):
+            tab.size(390, 844, phone=True, dark=dark)
+            tab.until("document.querySelector('#link.live') !== null")
+            assert tab.run(FAINT) == [], (view, dark)
+
+
+def press(tab: Tab, key: str, code: int, text: str = "") -> None:
+    """One key of a keyboard."""
+    for kind in ("rawKeyDown", "char", "keyUp"):
+        if kind != "char" or text:
+            tab.call(
+                "Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, text=text
+            )
+
+
+def test_a_keyboard_is_enough(tab: Tab) -> None:
+    """From the top of the page to an answered question, by Tab and Enter, with a ring to see."""
+    tab.size(1280, 800, phone=False)
+    focus = "document.activeElement"
+    seen = []
+    for _ in range(6):
+        press(tab, "Tab", 9)
+        seen.append(tab.run(f"{focus}.textContent.trim().slice(0, 20)"))
+        if tab.run(f"{focus}.closest('.card') !== null"):
+            break
+    assert seen[0] == "Skip to the agents"
+    assert tab.run(f"getComputedStyle({focus}).outlineStyle") == "solid"
+    press(tab, "Enter", 13, "\r")
+    tab.until_shown("npm test", ".question")
+    tab.until(f"{focus}.id === 'main'")
+    for _ in range(8):
+        press(tab, "Tab", 9)
+        if tab.run(f"{focus}.classList.contains('meaning-once')"):
+            break
+    press(tab, "Enter", 13, "\r")
+    tab.until_shown("done", ".outcome")
+    tab.until("!document.querySelector('.question')")
