@@ -160,6 +160,33 @@ def test_another_dialog_after_a_hook_is_another_question(after: float, subject: 
     assert (driver.view.question.nth, driver.view.question.order) == (2, "")
 
 
+@pytest.mark.parametrize("drawn", [True, False], ids=["with-its-hook", "after-it"])
+@pytest.mark.parametrize(
+    "end", [HookOver(ticket="t1", why="a minute"), SupervisorStarted()], ids=["over", "restart"]
+)
+def test_what_was_not_allowed_to_the_hook_is_not_allowed_to_the_dialog(
+    end: HookOver | SupervisorStarted,
+    drawn: bool,  # noqa: FBT001
+) -> None:
+    """A hook tells more than a screen, such as the folder: the dialog is not judged anew."""
+    driver = running()
+    driver.tell(HOOK)
+    if drawn:
+        driver.see(asking())
+    driver.judge(Stance.ASK, "outside of the worktree")
+    driver.tell(end)
+    driver.see(asking())
+    driver.see_same(after=HOOK_WAIT + 1.0)
+    question = driver.view.question
+
+    assert question is not None
+    assert question.advice is not None
+    assert (question.nth, question.advice.stance) == (1, Stance.ASK)
+    assert len([a for a in admitted(driver.decided) if isinstance(a, Judge)]) == 1
+    assert answers(driver.decided) == []
+    assert len(escalations(driver)) == 1
+
+
 def test_a_second_hook_needs_no_cooldown() -> None:
     """An answer through a hook goes to one question and no other."""
     driver = running()
@@ -199,16 +226,16 @@ def test_a_dialog_waits_for_the_hook_of_an_agent_that_has_hooks() -> None:
 
 
 def test_a_hook_that_waits_no_longer_leaves_its_dialog() -> None:
-    """The same question: told once, and under its number; judged again by what the screen shows."""
+    """The same question: told once, and under its number."""
     driver = running()
     driver.tell(HOOK)
     driver.judge(Stance.ASK)
     driver.see(asking())
     decided = driver.tell(HookOver(ticket="t1", why="too late"), after=5.0)
-    again = driver.judge(Stance.ASK)
 
-    assert words(decided) == [("1.question1.judge", Word.ADMITTED)]
-    assert words(again) == []
+    assert words(decided) == []
+    assert driver.view.question is not None
+    assert (driver.view.question.nth, driver.view.held) == (1, ())
     assert len(escalations(driver)) == 1
 
 

@@ -32,7 +32,7 @@ from .events import (
 from .orders import ordered
 from .outcomes import charged, finished
 from .readings import Status, added, ran_between, unmarked
-from .signals import told, with_clue, with_context, without
+from .signals import all_let_go, told, with_clue, with_context, without
 from .status import settle
 from .view import (
     HISTORY,
@@ -92,8 +92,7 @@ def fold(view: View, event: Event) -> View:
             # What was seen before the supervisor died may be old by now: look again first.
             # Nobody watched until now: whatever stands there may have moved meanwhile.
             sight = evolve(view.sight, worked_at=now.at)
-            # Whoever held a hook's line is dead, and so is the line.
-            fresh = evolve(view, acted_at=now.at, sight=sight, held=())
+            fresh = evolve(all_let_go(view, now.at), acted_at=now.at, sight=sight)
             after = without(fresh, Source.REGISTRY, Source.TRANSCRIPT)
         case _:
             assert_never(body)
@@ -266,7 +265,7 @@ def _asked(view: View, reading: Reading, at: float) -> View:
     freed, about = view.freed, (prompt.kind, prompt.subject)
     young = freed is not None and at - freed.since < view.settings.grace
     if freed is not None and young and about == (freed.prompt.kind, freed.prompt.subject):
-        fresh = evolve(fresh, nth=freed.nth, order=freed.order, orders=freed.orders)
+        fresh = fresh.after(freed)
     loop = view.loop
     if loop is not None and prompt.subject and not loop.what.endswith(f" {prompt.subject}"):
         loop = evolve(loop, what="", nth=loop.nth + 1, times=0)  # its hooks may all be lost

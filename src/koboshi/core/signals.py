@@ -115,9 +115,16 @@ def let_go(view: View, ticket: str, at: float) -> View:
     left, shown = tuple(q for q in view.held if q is not over), view.question
     fits = shown is not None and shown.advice is None and shown.prompt.kind is over.prompt.kind
     if fits and shown is not None and abs(shown.since - over.since) < view.settings.grace:
-        shown = evolve(shown, nth=over.nth, order=over.order, orders=over.orders)
+        shown = shown.after(over)
     freed = evolve(over, since=at) if shown is None else None
     return evolve(view, held=left, question=shown, freed=freed)
+
+
+def all_let_go(view: View, at: float) -> View:
+    """Whoever held the lines of hooks is dead, and so are they."""
+    for question in view.held:
+        view = let_go(view, question.ticket, at)
+    return view
 
 
 def _looped(loop: Loop | None, body: HookRead) -> Loop:

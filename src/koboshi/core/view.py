@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.copying import evolve as evolve  # noqa: PLC0414 - values and their copies go together
 
-from .events import Advice, Context, Event, Order, Origin, Source
+from .events import Advice, Context, Event, Order, Origin, Source, Stance
 from .readings import ApiError, ContextUse, Limit, Prompt, Status
 from .settings import Settings
 
@@ -111,6 +111,12 @@ class Question:
     ticket: str = ""  #: a hook waits with it, under this name; else only the screen tells of it
     order: str = ""  #: what a person wants to be answered, and …
     orders: int = 0  #: … how often one said so
+
+    def after(self, hook: Question) -> Question:
+        """This dialog as what that hook asked: it told more, so what was not allowed stays so."""
+        known = hook.advice and hook.advice.stance is not Stance.ALLOW
+        advice = hook.advice if known else self.advice
+        return evolve(self, nth=hook.nth, order=hook.order, orders=hook.orders, advice=advice)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
