@@ -116,3 +116,11 @@ def test_a_mistake_is_told_and_nothing_is_allowed(project: Path) -> None:
 
     assert ran.json["verdict"] == "ask"
     assert f"{own}:12: answers.rule.2.do: expected 'allow', 'deny' or 'ask'" in ran.err
+
+
+def test_a_program_that_is_not_known_yet_is_shown_as_a_gap(project: Path) -> None:
+    """What stands for it inside is nothing that a person could read."""
+    ran = run("answers", "test", "$CMD -rf /", "--json")
+
+    assert project.is_dir()
+    assert ran.json["why"] == "'…': a part of it is known only when it runs"

@@ -76,11 +76,21 @@ class Ear:
                 self._set.Add(f"(?m:{pattern})")  # `^` and `$` are ends of a line in a batch, too
             self._set.Compile()
 
+    def pricks(self, lines: Iterable[str]) -> bool:
+        """Whether something may stand in these lines: all are asked as quickly as one."""
+        if self._alone:
+            return True
+        text = "\n".join(map(_plain, lines))
+        heard = self._set is not None and self._set.Match(text)
+        return bool(heard) or (self._errors and _ERROR.search(text) is not None)
+
     def hear(self, lines: Iterable[str]) -> tuple[Heard, ...]:
         """What stands in these lines."""
         rows = [_plain(line) for line in lines]
+        if not self.pricks(rows):
+            return ()
         times, texts = Counter[str](), dict[str, str]()
-        for row in self._worth(rows):
+        for row in rows:
             for what in self._said(row):
                 times[what] += 1
                 texts[what] = row.strip()[:LONGEST_KEPT]
@@ -88,14 +98,6 @@ class Ear:
         errors = [each for each in heard if each.what.startswith(ERRORS)]
         few = set(map(id, errors[MOST_ERRORS:]))
         return tuple(each for each in heard if id(each) not in few)
-
-    def _worth(self, rows: list[str]) -> Iterable[str]:
-        """Most lines say nothing, and all together are asked as quickly as one."""
-        if self._alone:
-            return rows
-        text = "\n".join(rows)
-        nothing = self._set is None or not self._set.Match(text)
-        return () if nothing and not (self._errors and _ERROR.search(text)) else rows
 
     def _said(self, row: str) -> Iterable[str]:
         if self._set is not None:

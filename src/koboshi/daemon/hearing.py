@@ -41,7 +41,8 @@ class Hearing:
         fresh = self._listener.fresh(view.run.number, rows, cols, view.context.lines)
         # A session that goes on is printed again from its beginning, by a run that says nothing.
         again = view.run.origin is Origin.RESUMED and view.tally.turns == 0
-        if fresh and not again:
+        # Whose lines these are is asked only where something may be heard: most say nothing.
+        if fresh and not again and self._ear.pricks([rows[n] for n in fresh]):
             own = self._adapter.own(rows)
             self._take(self._ear.hear(rows[n] for n in fresh if own[n]))
         return self.due(world, at)

@@ -180,7 +180,7 @@ def _command(request: Request, cwd: str, policy: Policy, scene: Scene) -> Iterat
     for _ in through_shifts(script, scene):
         yield _asks("unclear", WHY)
     for call, why in sends(script, scene):
-        yield _asks("unclear", f"{call.name!r}: {why}")
+        yield _asks("unclear", f"{_shown(call.name)!r}: {why}")
     if _is_empty(script):
         yield _DEFAULT
 
@@ -199,10 +199,10 @@ def _is_empty(script: Script) -> bool:
 
 def _call(call: Call, tool: str, policy: Policy, scene: Scene) -> Iterator[Opinion]:
     for why in floors(call, scene):
-        yield _asks("unclear", f"{call.name!r}: {why}")
+        yield _asks("unclear", f"{_shown(call.name)!r}: {why}")
     rule = next((each for each in policy.rules if takes_call(each, call, tool, scene)), None)
     for why in hazards(call, rule) if rule and rule.do is Word.ALLOW else ():
-        yield _asks("broad", f"{call.name!r}: {why}; a rule must spell it out")
+        yield _asks("broad", f"{_shown(call.name)!r}: {why}; a rule must spell it out")
     found = _by_rules(policy, lambda rule: takes_call(rule, call, tool, scene))
     # Of `timeout 5 make` only `make` needs a rule; but one may forbid `timeout`.
     if not call.carrier or (found is not _DEFAULT and found.verdict is not Word.ALLOW):
@@ -230,10 +230,14 @@ def _goes_without_saying(touch: Touch, spots: tuple[str, ...] | None, scene: Sce
     return all(spot == "/dev/null" or (not touch.writes and scene.inside(spot)) for spot in spots)
 
 
+def _shown(said: str) -> str:
+    """Words for a person: not too many, and no stand-in for what is known only at run time."""
+    said = said.replace("\ue000", "…")
+    return said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"
+
+
 def _denied(breach: Breach, tool: str, policy: Policy, scene: Scene) -> Opinion:
-    said = breach.said.replace("\ue000", "…")
-    shown = said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"
-    why = f"{shown!r}: {breach.ban.reason}"
+    why = f"{_shown(breach.said)!r}: {breach.ban.reason}"
     part = breach.part
     found = _DEFAULT
     if isinstance(part, Call):

@@ -228,4 +228,4 @@ def _made(status: Status, reason: str, shown: Sequence[str], rows: Sequence[str]
 
 
 def _tail(rows: Sequence[str]) -> tuple[str, ...]:
-    return tuple(row for row in rows[-2 * _KEPT_LINES :] if row)[-_KEPT_LINES:]
+    return tuple([row for row in rows[-2 * _KEPT_LINES :] if row])[-_KEPT_LINES:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import dropwhile, pairwise, takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from koboshi.adapters.text import width
 from koboshi.core.readings import ContextUse, Status
@@ -40,8 +40,7 @@ class Match:
         return f"{self.sign.name}: {self.line.strip()}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Block(NamedTuple):  # made a dozen times a look
     """Rows of the transcript that belong together."""
 
     start: int
@@ -68,11 +67,11 @@ def _first_match(signs: tuple[Sign, ...], lines: tuple[str, ...]) -> Match | Non
 def blocks_above(manifest: Manifest, frame: Frame, end: int) -> list[Block]:
     """The last blocks of the transcript above that row, the last one first."""
     blocks: list[Block] = []
-    head = manifest.blocks.head
+    opens, rows = manifest.blocks.head.match, frame.rows
     for index in range(end - 1, max(end - _MAX_LOOK_UP, -1), -1):
-        row = frame.rows[index]
-        if row and head.match(row):
-            blocks.append(Block(start=index, end=end, head=row))
+        row = rows[index]
+        if row and opens(row):
+            blocks.append(Block(index, end, row))
             end = index
             if len(blocks) == _MAX_BLOCKS:
                 break
