@@ -31,10 +31,14 @@ class Asked:
     """A question, and an agent that writes its calls down one look after the other."""
 
     def __init__(self, prompt: Prompt, *looks: tuple[Written, ...], columns: int = 80) -> None:
-        self.looks, self.paused = [*looks], 0
+        self.looks, self.paused, self.width = [*looks], 0, columns
         self.matter = Matter(
-            prompt=prompt, cwd="/", columns=columns, calls=self.calls, pause=self.pause
+            prompt=prompt, cwd="/", columns=self.columns, calls=self.calls, pause=self.pause
         )
+
+    async def columns(self) -> int:
+        """How wide its terminal is."""
+        return self.width
 
     def calls(self) -> tuple[Written, ...] | None:
         """What stands there by now."""

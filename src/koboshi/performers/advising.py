@@ -32,6 +32,11 @@ _STRICTNESS = (Stance.ALLOW, Stance.ASK, Stance.DENY)
 Calls = Callable[[], "tuple[Written, ...] | None"]
 
 
+async def not_known() -> int:
+    """How wide a terminal is that nobody looks at."""
+    return 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matter:
     """What is to be judged: a question, and the hook's own words about it where one told of it."""
@@ -40,7 +45,7 @@ class Matter:
     payload: Mapping[str, Any] | None = None
     cwd: str = ""
     allow: tuple[str, ...] = ()  #: commands that the owner listed, word for word
-    columns: int = 0  #: of the terminal; 0: not known
+    columns: Callable[[], Awaitable[int]] = not_known  #: of the terminal
     calls: Calls = lambda: None  #: what it has written down and not carried out yet
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
 

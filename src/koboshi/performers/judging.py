@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 async def judge(action: Judge, hands: Hands) -> Outcome:
     """What the policy says about the question, if it is still the one that was decided about."""
     try:
-        advice = await _advice(await _matter(action, hands), hands)
+        advice = await _advice(_matter(action, hands), hands)
     except Skipped as gone:
         advice = Advice(stance=Stance.ASK, rule="gone", why=str(gone))
     except Exception as error:  # noqa: BLE001 - rule 1: a policy that breaks must not answer
@@ -36,7 +36,7 @@ async def judge(action: Judge, hands: Hands) -> Outcome:
     return Outcome(ending=Ending.DONE, advice=advice)
 
 
-async def _matter(action: Judge, hands: Hands) -> Matter:
+def _matter(action: Judge, hands: Hands) -> Matter:
     view, cwd = hands.view(), hands.program.cwd
     allow = view.settings.allow
     if action.ticket:
@@ -48,7 +48,9 @@ async def _matter(action: Judge, hands: Hands) -> Matter:
     question = view.question
     if question is None or question.prompt.fingerprint != action.fingerprint:
         raise Skipped("the question is not there any more")
-    seen = (await hands.look()).seen
+
+    async def columns() -> int:
+        return (await hands.look()).seen.cols
 
     def calls() -> tuple[Written, ...] | None:
         lines = hands.transcript()
@@ -58,7 +60,7 @@ async def _matter(action: Judge, hands: Hands) -> Matter:
         prompt=question.prompt,
         cwd=cwd,
         allow=allow,
-        columns=seen.cols,
+        columns=columns,
         calls=calls,
         pause=hands.sleep,
     )

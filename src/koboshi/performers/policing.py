@@ -28,7 +28,7 @@ LONGEST = 10.0
 #: CLIs that write a call down before they ask about it; how often it is looked for, and seconds
 #: between two looks. What a dialog shows in full does not wait long: the file tells its folder.
 WRITERS = frozenset({"claude", "codex"})
-SOON, LATE, PAUSE = 3, 30, 0.1
+SOON, LATE, PAUSE = 3, 60, 0.1
 
 
 def surroundings(folder: str, home: str = "") -> Surroundings:
@@ -71,9 +71,9 @@ def by_policy(policy: Policy, cli: str, home: str = "") -> Advise:
 
 async def _wanted(matter: Matter, cli: str) -> tuple[Request, ...]:
     """What is asked for, once the agent has written it down or does not any more."""
-    tries = 0
+    tries, columns = 0, await matter.columns() if matter.payload is None else 0
     while True:
-        requests, writes = await asyncio.to_thread(_requests, matter, cli)
+        requests, writes = await asyncio.to_thread(_requests, matter, cli, columns)
         shown = len(requests) == 1 and requests[0].complete
         by_file = matter.payload is not None or requests[0].written
         most = LATE if not shown else SOON if writes else 0
@@ -83,7 +83,7 @@ async def _wanted(matter: Matter, cli: str) -> tuple[Request, ...]:
         await matter.pause(PAUSE)
 
 
-def _requests(matter: Matter, cli: str) -> tuple[tuple[Request, ...], bool]:
+def _requests(matter: Matter, cli: str, columns: int = 0) -> tuple[tuple[Request, ...], bool]:
     """The requests that it may be: of a hook's payload, of a file, or of the dialog alone.
 
     And whether there is a file.
@@ -98,7 +98,7 @@ def _requests(matter: Matter, cli: str) -> tuple[tuple[Request, ...], bool]:
         return (() if request is None else (request,)), False
     written = matter.calls()
     calls = [(each.tool, each.given, each.cwd) for each in written or ()]
-    dialog = request_of_prompt(matter.prompt, cli, matter.cwd, matter.columns or COLUMNS)
+    dialog = request_of_prompt(matter.prompt, cli, matter.cwd, columns or COLUMNS)
     if speaks_of_another(matter.prompt, calls):
         dialog = replace(dialog, complete=False)
     return shown_calls(matter.prompt, calls) or (dialog,), written is not None

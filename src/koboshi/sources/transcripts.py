@@ -53,6 +53,7 @@ class ClaudeTranscript:
         """The end of the session's file; also when its process is gone."""
         if self._tail is None and self._config is not None:
             # Whoever asks needs it now; the next look may be a while away.
+            self._searched = -SEARCH
             self._tail = self._search(self._config)
         return self._tail.last(size) if self._tail else ()
 
