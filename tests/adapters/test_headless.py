@@ -328,7 +328,7 @@ def test_a_schema_that_is_only_passed_on_is_checked_by_us(agent: str) -> None:
 
 def test_an_agent_without_such_output_is_an_error() -> None:
     """It says who has it."""
-    with pytest.raises(InputError, match="claude, codex, gemini, opencode, not 'generic'"):
+    with pytest.raises(InputError, match="gemini, opencode, scripted, not 'generic'"):
         result("", "generic")
 
 

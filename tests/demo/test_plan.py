@@ -12,6 +12,7 @@ def test_one_line_is_worked_through_by_the_scripted_agent(tmp_path: Path) -> Non
     """The lie is caught; the claim is read back from the file and from git, each part of it."""
     errand, shown = Errand(tmp_path, tmp_path / "state"), list[Entry]()
 
+    assert not errand.held()
     errand.run(shown.append, 80.0)
 
     assert errand.held()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from koboshi.daemon.loop.keeper import Keeper, resumed
+from koboshi.errors import KoboshiError
 from koboshi.plans import PlanStatus, parse
 from koboshi.store.paths import plans_dir
 from koboshi.store.planfile import PlanFile
@@ -67,6 +68,8 @@ class Errand:
 
     def held(self) -> bool:
         """Read back from the file and from git: two steps, one of them at the second attempt."""
+        if not self._path.exists():
+            return False
         plan, made = self.plan(), self._git("log", "--format=%s").splitlines()
         results = [plan.results.get(step.number) for step in plan.steps]
         tried = [result.attempts for result in results if result and result.verified]
@@ -106,5 +109,5 @@ async def _within(keeper: Keeper, seconds: float) -> None:
     try:
         async with asyncio.timeout(seconds):
             await keeper.run()
-    except TimeoutError:
-        return  # what is missing is told by the check
+    except (TimeoutError, KoboshiError, OSError):
+        return  # what is missing is told by the check; its folder may be gone by now

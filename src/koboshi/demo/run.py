@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ LONGEST, LOOK_EVERY = 90.0, 0.2
 ORPHANED = 1.5
 #: The finding after which the supervisor is killed.
 KILL_AFTER = "LIM001"
+#: The finding after which the plan begins: whoever waits for a limit has time.
+PLAN_AFTER = "LIM001"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +66,7 @@ class Demo:
             ],
         }
         self._errand = Errand(work, work / "state") if possible() else None
+        self._thread: threading.Thread | None = None
         self._shown = 0
         self._killed = host != "tmux"
         self._begun = time.monotonic()
@@ -73,15 +77,15 @@ class Demo:
         deadline = self._begun + LONGEST
         with self._supervisor() as child:
             while child.poll() is None and time.monotonic() < deadline:
-                time.sleep(LOOK_EVERY)
-                self._show(show)
-                if not self._killed and self._limited():
+                self._look(show)
+                if not self._killed and self._decided(KILL_AFTER):
                     break
             self._must_have_ended_well(child, deadline)
         if child.returncode != 0 and time.monotonic() < deadline:
             self._go_on(show, deadline)
-        if self._errand is not None and time.monotonic() < deadline:
-            self._errand.run(lambda entry: self._tell(show, entry), deadline - time.monotonic())
+        self._plan(show)
+        if self._thread is not None:
+            self._thread.join(max(0.0, deadline - time.monotonic()))
 
     def _go_on(self, show: Callable[[float, Entry], None], deadline: float) -> None:
         """The supervisor is dead, the agent is not: a new one takes over."""
@@ -90,8 +94,7 @@ class Demo:
         time.sleep(ORPHANED)
         with self._supervisor() as child:
             while child.poll() is None and time.monotonic() < deadline:
-                time.sleep(LOOK_EVERY)
-                self._show(show)
+                self._look(show)
             self._must_have_ended_well(child, deadline)
         self._show(show)
 
@@ -143,8 +146,23 @@ class Demo:
         except (JournalError, FileNotFoundError):
             return []  # a segment is being made this moment
 
-    def _limited(self) -> bool:
-        return any(code == KILL_AFTER for code, _ in read_story(self._lines()).decided)
+    def _decided(self, rule: str) -> bool:
+        return any(code == rule for code, _ in read_story(self._lines()).decided)
+
+    def _look(self, show: Callable[[float, Entry], None]) -> None:
+        time.sleep(LOOK_EVERY)
+        self._show(show)
+        if self._thread is None and self._decided(PLAN_AFTER):
+            self._plan(show)
+
+    def _plan(self, show: Callable[[float, Entry], None]) -> None:
+        """Begin the plan, beside the rest of the night: most of that is waiting."""
+        if self._errand is None or self._thread is not None:
+            return
+        left = self._begun + LONGEST - time.monotonic()
+        args = (lambda entry: self._tell(show, entry), max(1.0, left))
+        self._thread = threading.Thread(target=self._errand.run, args=args, daemon=True)
+        self._thread.start()
 
     def _tell(self, show: Callable[[float, Entry], None], entry: Entry) -> None:
         show(time.monotonic() - self._begun, entry)
