@@ -19,9 +19,9 @@ from koboshi.testing import FakeHost, Night
 if TYPE_CHECKING:
     from koboshi.core.engine import Decision
     from koboshi.core.events import Body, Event
-    from koboshi.core.observations import ScreenSeen
     from koboshi.core.settings import Settings
     from koboshi.hosts.base import Place
+    from koboshi.observations import ScreenSeen
 
 #: Seconds between a look and the tick after it.
 _A_MOMENT = 0.01

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from koboshi.adapters.registry import names
-from koboshi.core.observations import ScreenSeen
+from koboshi.observations import ScreenSeen
 
 CASES = Path(__file__).parents[1] / "cases" / "screens"
 FOUND = sorted(path.parent for path in CASES.glob("*/*/screen.txt") if path.parts[-3] in names())

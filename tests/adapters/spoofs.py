@@ -16,7 +16,7 @@ from koboshi.adapters.grammar.dialogs import read_dialog
 from koboshi.adapters.grammar.frames import Frame
 from koboshi.adapters.grammar.manifests import load
 from koboshi.adapters.grammar.turns import blocks_above, first_match
-from koboshi.core.observations import ScreenSeen
+from koboshi.observations import ScreenSeen
 from tests.adapters.looks import CASES, FOUND, look_of
 
 CLIS = ("claude", "codex", "gemini", "opencode")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from koboshi.adapters.claude import ClaudeAdapter
 from koboshi.adapters.decode import decode
 from koboshi.adapters.registry import adapter
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Meaning, PromptKind, Reading, Status
+from koboshi.observations import ScreenSeen
 from tests.adapters.looks import CASES, look_of, looks
 
 CLIS = ("claude", "codex", "gemini", "opencode")

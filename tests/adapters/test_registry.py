@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from koboshi.adapters.registry import adapter, names
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Meaning, Option, Prompt, PromptKind
 from koboshi.errors import InputError, UnknownAgent
+from koboshi.observations import ScreenSeen
 from koboshi.scripted.behaviour import EndTurn, Work
 from tests.adapters.nights import begin
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from koboshi.adapters.registry import adapter, names
 from koboshi.cli.inspect import contract
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Status
+from koboshi.observations import ScreenSeen
 from tests.adapters.looks import CASES, FOUND, look_of
 from tests.adapters.nights import SPOOFS
 

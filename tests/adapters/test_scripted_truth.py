@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from koboshi.adapters.registry import adapter
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Prompt, Reading, Status
+from koboshi.observations import ScreenSeen
 from koboshi.scripted.behaviour import (
     Ask,
     Behaviour,

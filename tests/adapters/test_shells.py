@@ -8,8 +8,8 @@ from koboshi.adapters.decode import decode
 from koboshi.adapters.registry import adapter
 from koboshi.adapters.shells import is_drawn_into, line_holds, line_is_empty
 from koboshi.core.events import RunExited, ScreenRead
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Status
+from koboshi.observations import ScreenSeen
 
 CLIS = ("claude", "codex", "gemini", "opencode", "generic")
 LONG = f"dev@a-rather-long-host-name:~/{'deep/' * 9}proj$"

@@ -15,14 +15,14 @@ from koboshi.adapters.codex.rollout import is_main
 from koboshi.adapters.decode import decode
 from koboshi.adapters.registry import adapter, names
 from koboshi.core.events import HookRead, SignalRead, Source
-from koboshi.core.observations import (
+from koboshi.core.readings import ContextUse, Status
+from koboshi.observations import (
     HookFired,
     RegistryRead,
     Signal,
     StatusLineSeen,
     TranscriptGrew,
 )
-from koboshi.core.readings import ContextUse, Status
 
 
 def line(**entry: Any) -> bytes:  # noqa: ANN401

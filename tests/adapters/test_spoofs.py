@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from koboshi.adapters.registry import adapter
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Reading, Status
+from koboshi.observations import ScreenSeen
 from tests.adapters.spoofs import CLIS, PRINTED, frames, printed, with_spoof, written
 
 WAYS = [(agent, way) for agent in CLIS for way in PRINTED[agent]]

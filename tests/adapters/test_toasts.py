@@ -6,8 +6,8 @@ import pytest
 
 from koboshi.adapters.grammar.toasts import cut_toast
 from koboshi.adapters.registry import adapter
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Status
+from koboshi.observations import ScreenSeen
 
 COLS = 60
 BOX = ["  ┃", "  ┃  Build · Scripted One Lab", "  ╹" + "▀" * 40, "   ~/proj       ctrl+p commands"]

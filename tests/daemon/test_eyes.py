@@ -19,13 +19,13 @@ from koboshi.core.events import (
     ScreenRead,
     Severity,
 )
-from koboshi.core.observations import HookFired, Observation
 from koboshi.core.readings import Status
 from koboshi.daemon import eyes
 from koboshi.daemon.eyes import watch
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.errors import HostError
 from koboshi.hosts.base import Place
+from koboshi.observations import HookFired, Observation
 from koboshi.scripted.behaviour import Ask, Done, EndTurn, Script, Work
 from tests.daemon.lives import SETTINGS, Life
 

@@ -109,7 +109,7 @@ def test_a_fault_of_our_own_leaves_the_terminal_in_order(tmp_path: Path) -> None
     """And the traceback comes after that, where it can be read."""
     broken = (
         "import sys, koboshi.daemon.supervisor as s, koboshi.daemon.foreground as f\n"
-        "from koboshi.core.observations import PersonSeen\n"
+        "from koboshi.observations import PersonSeen\n"
         "s.Supervisor.tick = lambda self: 1 / 0 if self.world.view.person_at > 0 else None\n"
         "sys.exit(f.main())"
     )

@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import replace
 
 from koboshi.adapters.claude import ClaudeAdapter
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Status
 from koboshi.daemon import supervisor as supervisors
 from koboshi.hosts.base import Place
+from koboshi.observations import ScreenSeen
 from koboshi.scripted.behaviour import Done
 from tests.daemon.lives import Life
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from koboshi.core.observations import HookFired
 from koboshi.daemon.supervisor import Supervisor
+from koboshi.observations import HookFired
 from koboshi.scripted.behaviour import Ask, Done, Script
 from koboshi.testing.outside import Killed, Outside
 from tests.daemon.lives import SETTINGS, Life

@@ -17,9 +17,9 @@ from koboshi.core.events import (
     RunStarted,
     SupervisorStarted,
 )
-from koboshi.core.observations import HookFired, PersonSeen, ProcessGone, ScreenSeen
 from koboshi.core.readings import Meaning, Reading, Status
 from koboshi.hosts.base import Keystroke, Place
+from koboshi.observations import HookFired, PersonSeen, ProcessGone, ScreenSeen
 from koboshi.scripted.behaviour import Ask, Done, EndTurn, Script, Work
 from koboshi.store.history import load
 from tests.daemon.lives import SETTINGS, Life

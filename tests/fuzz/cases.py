@@ -12,9 +12,9 @@ from koboshi.adapters.registry import adapter
 from koboshi.core.actions import Answer, Mode
 from koboshi.core.engine import World, happen, step
 from koboshi.core.events import Moment, Origin, RunStarted
-from koboshi.core.observations import HookFired, ScreenSeen
 from koboshi.core.readings import Meaning, PromptKind
 from koboshi.core.settings import Settings
+from koboshi.observations import HookFired, ScreenSeen
 from koboshi.policy.dialogs import request_of_prompt
 from koboshi.policy.hooks import request_of_hook
 from koboshi.sources.envelopes import unpack

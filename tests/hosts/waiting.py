@@ -16,8 +16,8 @@ from pathlib import Path
 import psutil
 
 import koboshi.errors
-from koboshi.core.observations import ScreenSeen
 from koboshi.hosts.base import Host, Place
+from koboshi.observations import ScreenSeen
 
 PROGRAMS = Path(__file__).parent / "programs"
 

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Meaning, Prompt, Reading
+from koboshi.observations import ScreenSeen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from koboshi.core.observations import HookFired
 from koboshi.core.readings import ApiError, Limit, Meaning, PromptKind, Status
+from koboshi.observations import HookFired
 from koboshi.performers.equipping import SHIM
 from koboshi.sources.spool import Spool
 from koboshi.store.project import carry_out, plan

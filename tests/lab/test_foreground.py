@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from koboshi.adapters.registry import adapter
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Reading, Status
 from koboshi.hosts.screens import open_screen
+from koboshi.observations import ScreenSeen
 from tests.conftest import AgentCli, need
 from tests.hosts.wrapping import Window, wrapped
 from tests.lab.homes import Home, Room, furnish

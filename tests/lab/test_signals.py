@@ -34,12 +34,12 @@ from koboshi.core.events import (
     Source,
     Ticked,
 )
-from koboshi.core.observations import Observation
 from koboshi.core.readings import Status
 from koboshi.core.settings import Settings
 from koboshi.core.view import View
 from koboshi.daemon.solo import Post, watch_over
 from koboshi.daemon.supervisor import Supervisor
+from koboshi.observations import Observation
 from koboshi.performers import Program
 from koboshi.sources.hooksocket import hook_socket
 from koboshi.sources.registry import Registry

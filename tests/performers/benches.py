@@ -16,9 +16,9 @@ from koboshi.testing import FakeHost, FakeRuntime, ScriptedAgent
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
     from koboshi.core.events import Body
-    from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Reading
     from koboshi.hosts.base import Keystroke, Place
+    from koboshi.observations import ScreenSeen
 
 T = TypeVar("T")
 

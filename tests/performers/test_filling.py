@@ -10,10 +10,10 @@ import pytest
 from koboshi.adapters.registry import adapter
 from koboshi.core.actions import Answer
 from koboshi.core.events import Context, Ending, Moment, Outcome
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Meaning, Prompt
 from koboshi.core.view import View
 from koboshi.hosts.base import Key, Keystroke, Place
+from koboshi.observations import ScreenSeen
 from koboshi.performers import Hands, Program, perform
 
 CLAUDE = adapter("claude")

@@ -8,10 +8,10 @@ import pytest
 
 from koboshi.core.actions import Send
 from koboshi.core.events import Ending, Outcome, Source
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Reading, Status
 from koboshi.core.view import Clue
 from koboshi.hosts.base import Place
+from koboshi.observations import ScreenSeen
 from koboshi.performers.typing import ready
 from tests.performers.benches import Bench
 

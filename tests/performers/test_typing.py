@@ -11,9 +11,9 @@ import pytest
 from koboshi.adapters.base import Adapter
 from koboshi.core.actions import Action, Checkpoint, Load, Send
 from koboshi.core.events import Ending, Outcome
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Reading
 from koboshi.hosts.base import Key, Keystroke
+from koboshi.observations import ScreenSeen
 from koboshi.performers.typing import SHOWS
 from koboshi.scripted.behaviour import Done, EndTurn, Fail, Limit, Script, Work
 from tests.performers.benches import ASK, Bench

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from koboshi.adapters.registry import adapter
 from koboshi.adapters.text import width
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import PromptKind
+from koboshi.observations import ScreenSeen
 from koboshi.policy.dialogs import request_of_prompt
 
 CLAUDE = adapter("claude")

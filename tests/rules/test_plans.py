@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
 from koboshi.core.events import Moment
+from koboshi.core.rules import Rule
 from koboshi.plans import parse
 from koboshi.plans.course import (
-    CommitStep,
     Course,
     Fact,
+    PlanRead,
+    PlanRevised,
+    StepJudged,
+    StopSeen,
+    TaskSeen,
+    Terms,
+    fold,
+)
+from koboshi.plans.moves import (
+    Advice,
+    CommitStep,
     Finish,
     GiveUp,
     Halt,
     MakePlan,
     Move,
-    PlanRead,
-    PlanRevised,
     RevisePlan,
     StartStep,
-    StepJudged,
-    StopSeen,
     TakePlan,
     TakeRevision,
-    TaskSeen,
-    Terms,
     VerifyStep,
-    fold,
 )
 from koboshi.plans.spending import BEGUN, RESTED, SPENT, Spending, ledger
-from koboshi.rules.plans import PLANS, advise
+from koboshi.rules.plans import PLANS
 
 NOW = Moment(at=1000.0, utc=2000.0)
 TEXT = """\
@@ -55,6 +60,15 @@ RESULTS:
     ATTEMPTS: {tried}
 """
 TASK = "task_0000000a"
+
+
+def advise(view: Course, now: Moment) -> tuple[Rule, Advice] | None:
+    """The first rule that finds something, with what it found: one pair of hands."""
+    for each in PLANS:
+        advice = cast("Advice | None", cast("Any", each).check(view, now))
+        if advice is not None:
+            return each, advice
+    return None
 
 
 def course(

@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 
 from koboshi.adapters.registry import adapter
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Reading, Status
+from koboshi.observations import ScreenSeen
 from koboshi.scripted.program import cursor_of
 from koboshi.scripted.terminal import Ears
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from koboshi import _hook
-from koboshi.core.observations import HookFired
+from koboshi.observations import HookFired
 from koboshi.sources import holding as holdings
 from koboshi.sources.holding import Held, Holding
 from koboshi.sources.hookhttp import hook_http, reserve

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from koboshi.core.events import RunExited
-from koboshi.core.observations import ProcessGone
 from koboshi.core.settings import Settings
+from koboshi.observations import ProcessGone
 from koboshi.scripted.behaviour import Done, EndTurn, Script, Work
 from koboshi.sources import reborn
 from tests.daemon.lives import Life

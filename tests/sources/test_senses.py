@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from koboshi.core.events import Source
-from koboshi.core.observations import RegistryRead, TranscriptGrew
 from koboshi.core.view import Run
 from koboshi.hosts.recorder import born
+from koboshi.observations import RegistryRead, TranscriptGrew
 from koboshi.sources import registry as registry_module
 from koboshi.sources import tail as tail_module
 from koboshi.sources import transcripts as transcripts_module

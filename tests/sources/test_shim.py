@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from koboshi import _hook
-from koboshi.core.observations import HookFired, StatusLineSeen
+from koboshi.observations import HookFired, StatusLineSeen
 from koboshi.sources.envelopes import unpack
 from koboshi.sources.hookhttp import hook_http, reserve
 from koboshi.sources.hooksocket import hook_socket

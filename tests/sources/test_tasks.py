@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from koboshi.adapters.tasks import count_tasks
-from koboshi.core.observations import TasksSeen
+from koboshi.observations import TasksSeen
 from koboshi.sources.tasks import TasksFile
 
 

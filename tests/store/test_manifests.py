@@ -13,9 +13,9 @@ from koboshi.adapters.grammar.manifests import load
 from koboshi.adapters.grammar.merging import tables
 from koboshi.adapters.grammar.schemas import complaints, line_of
 from koboshi.adapters.registry import adapter
-from koboshi.core.observations import ScreenSeen
 from koboshi.core.readings import Status
 from koboshi.errors import UnknownAgent
+from koboshi.observations import ScreenSeen
 from koboshi.store.manifests import BUILT_IN, adapter_in, config_dir
 
 RULE = "─" * 60

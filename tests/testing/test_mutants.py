@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from koboshi.core.engine import Decision, World
     from koboshi.core.events import Event, Moment
     from koboshi.core.gate import Ledger, Verdict
-    from koboshi.core.observations import ScreenSeen
     from koboshi.hosts.base import Place
+    from koboshi.observations import ScreenSeen
     from koboshi.store.history import Recovered
     from koboshi.store.shelves import Shelf
 

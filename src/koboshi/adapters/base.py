@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from koboshi.core.events import SignalRead
-    from koboshi.core.observations import ScreenSeen, Signal
     from koboshi.core.readings import Meaning, Prompt, Reading
+    from koboshi.observations import ScreenSeen, Signal
 
     from .equipment import Equipment, Kit
     from .story import Story

@@ -16,8 +16,8 @@ from .speech import Marks, own_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt, Reading
+    from koboshi.observations import ScreenSeen
 
     from .grammar.manifests import Manifest
 

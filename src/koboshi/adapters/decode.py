@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from koboshi.core.events import HookRead, PersonTyped, RunExited, ScreenRead, TasksRead
-from koboshi.core.observations import (
+from koboshi.observations import (
     HookFired,
     PersonSeen,
     ProcessGone,
@@ -26,7 +26,7 @@ from .tasks import count_tasks
 
 if TYPE_CHECKING:
     from koboshi.core.events import Body
-    from koboshi.core.observations import Observation
+    from koboshi.observations import Observation
 
     from .base import Adapter
 

@@ -18,7 +18,7 @@ from .story import Story
 
 if TYPE_CHECKING:
     from koboshi.core.events import SignalRead
-    from koboshi.core.observations import ScreenSeen, Signal
+    from koboshi.observations import ScreenSeen, Signal
 
 
 #: The file of a run in which its brief waits for the shim, which takes it away.

@@ -11,8 +11,8 @@ from .screens import read_gone
 from .text import rows_of
 
 if TYPE_CHECKING:
-    from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt
+    from koboshi.observations import ScreenSeen
 
 _KEPT_LINES = 40
 

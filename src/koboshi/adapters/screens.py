@@ -20,7 +20,7 @@ from .text import rows_of, unwrap
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from koboshi.core.observations import ScreenSeen
+    from koboshi.observations import ScreenSeen
 
     from .manifest import BlockPattern, Manifest
 

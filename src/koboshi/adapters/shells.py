@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .text import width
 
 if TYPE_CHECKING:
-    from koboshi.core.observations import ScreenSeen
+    from koboshi.observations import ScreenSeen
 
 #: A line that is a prompt and nothing else: its sign, then at most one blank.
 _BARE_PROMPT = re.compile(r"(?:^|.*[^\w\s$#%]|.*[\w\])~/] ?)[$#%❯➜›»>] ?\Z")

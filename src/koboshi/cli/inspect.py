@@ -15,8 +15,8 @@ import click
 from .printing import plain, say, to_json
 
 if TYPE_CHECKING:
-    from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Reading
+    from koboshi.observations import ScreenSeen
     from koboshi.store.manifests import Chosen
 
 _EPILOG = """\b
@@ -87,8 +87,8 @@ def _inspect_one(
     file: str, agent: str | None, version: str, at: float | None, *, as_json: bool
 ) -> bool:
     from koboshi.adapters.registry import names
-    from koboshi.core.observations import ScreenSeen
     from koboshi.errors import InputError
+    from koboshi.observations import ScreenSeen
 
     if agent is None:
         raise InputError(f"expected --agent NAME, one of {', '.join(names())}")
@@ -280,8 +280,8 @@ def _record(line: bytes) -> dict[str, Any]:
 
 
 def _look(record: dict[str, Any], agent: str | None) -> tuple[str, ScreenSeen]:
-    from koboshi.core.observations import ScreenSeen
     from koboshi.errors import InputError
+    from koboshi.observations import ScreenSeen
 
     meta = record.get("meta")
     if meta is None:

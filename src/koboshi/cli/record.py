@@ -46,7 +46,7 @@ def record(*, name: str, to: Path | None) -> None:
 
 
 def _reading(seen: dict[str, Any]) -> dict[str, Any]:
-    from koboshi.core.observations import ScreenSeen
+    from koboshi.observations import ScreenSeen
     from koboshi.store.manifests import adapter_in, config_dir
 
     from .inspect import contract

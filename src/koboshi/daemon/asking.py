@@ -11,8 +11,8 @@ from koboshi.sources.holding import Holding
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from koboshi.core.observations import HookFired
     from koboshi.core.view import View
+    from koboshi.observations import HookFired
 
     from .supervisor import Supervisor
 

@@ -29,7 +29,7 @@ from .versions import Versions
 
 if TYPE_CHECKING:
     from koboshi.config.outside import Incidents
-    from koboshi.core.observations import ScreenSeen
+    from koboshi.observations import ScreenSeen
 
     from .scribe.papers import Paper
     from .solo import Post

@@ -20,8 +20,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from koboshi.core.observations import Observation, ProcessGone
 from koboshi.errors import HostError, PlaceGone
+from koboshi.observations import Observation, ProcessGone
 
 from .telling import facts
 

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING
 from koboshi.adapters.registry import names
 from koboshi.core.actions import Mode, Start, Telling
 from koboshi.core.events import Ending, Order, OrderGiven, Origin
-from koboshi.core.observations import PersonSeen
 from koboshi.core.settings import Settings
 from koboshi.errors import InputError, KoboshiError
 from koboshi.hosts.console.device import Console
 from koboshi.hosts.console.passthrough import PassThrough
 from koboshi.hosts.pty import PtyHost
+from koboshi.observations import PersonSeen
 from koboshi.performers import Program
 from koboshi.store.manifests import config_dir
 from koboshi.store.paths import journal_dir, state_dir

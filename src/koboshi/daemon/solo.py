@@ -47,9 +47,9 @@ from .versions import Versions
 
 if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
-    from koboshi.core.observations import Observation
     from koboshi.core.rules import Rule
     from koboshi.hosts.base import Host
+    from koboshi.observations import Observation
     from koboshi.policy.policies import Policy
     from koboshi.store.history import Recovered
     from koboshi.store.journal import Journal

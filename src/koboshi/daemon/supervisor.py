@@ -30,9 +30,9 @@ from koboshi.core.events import (
     Ticked,
 )
 from koboshi.core.fold import tells_more
-from koboshi.core.observations import PersonSeen, ScreenSeen
 from koboshi.core.view import evolve
 from koboshi.errors import MarkNotWritten, StylesWanted
+from koboshi.observations import PersonSeen, ScreenSeen
 from koboshi.performers import Hands, perform, settle
 from koboshi.performers.lifecycle import AT_WORK
 from koboshi.sources.reborn import HUNG_UP, SIGHUP
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from koboshi.core.actions import Action
     from koboshi.core.engine import Decision, World
     from koboshi.core.events import Body, Event
-    from koboshi.core.observations import Observation
     from koboshi.core.rules import Rule
     from koboshi.hosts.base import Host, Place
+    from koboshi.observations import Observation
     from koboshi.performers import Program
     from koboshi.sources.reborn import LastWords
     from koboshi.store.journal import Journal

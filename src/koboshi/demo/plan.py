@@ -25,7 +25,8 @@ from .timeline import Entry
 if TYPE_CHECKING:
     from koboshi.core.rules import Rule
     from koboshi.plans import Plan
-    from koboshi.plans.course import Advice, Course
+    from koboshi.plans.course import Course
+    from koboshi.plans.moves import Advice
 
 CLAIM = "was given one line, caught in a lie, and its work verified and committed, step by step"
 GOAL = "STATUS: IDLE   # IDLE / RUNNING / WAITING / DONE / FAILED\nGOAL: greet whoever comes by\n"

@@ -22,7 +22,6 @@ from pathlib import Path
 import psutil
 
 from koboshi.adapters.base import SHELLS
-from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts import foreign, recorder, trees
 from koboshi.hosts.base import Keystroke, Launch, Place
@@ -32,6 +31,7 @@ from koboshi.hosts.ears import Pace
 from koboshi.hosts.foreign import ForeignPane
 from koboshi.hosts.runs import slug
 from koboshi.hosts.tmux import client_env
+from koboshi.observations import ScreenSeen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from koboshi.core.observations import ScreenSeen
+    from koboshi.observations import ScreenSeen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

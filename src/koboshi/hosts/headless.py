@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts import recorder
 from koboshi.hosts.base import Keystroke, Launch, Place
@@ -29,6 +28,7 @@ from koboshi.hosts.ears import Pace
 from koboshi.hosts.panes import check
 from koboshi.hosts.runs import Ended, RunFolder, agent_env
 from koboshi.hosts.trees import MARK
+from koboshi.observations import ScreenSeen
 
 #: Bytes of output that a look reads from the end: a screen of long lines.
 TAIL = 1 << 16

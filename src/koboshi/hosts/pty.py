@@ -15,7 +15,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts import keys
 from koboshi.hosts.base import Key, Place
@@ -25,6 +24,7 @@ from koboshi.hosts.runs import RunFolder, agent_env, own_env
 from koboshi.hosts.screens import APPLICATION_CURSOR, BRACKETED_PASTE, Screen, open_screen
 from koboshi.hosts.sweep import sign, sweep
 from koboshi.hosts.terminal import Terminal, set_size
+from koboshi.observations import ScreenSeen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

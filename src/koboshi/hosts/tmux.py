@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, HostMissing
 from koboshi.hosts import bells, panes
 from koboshi.hosts.base import Place
@@ -31,6 +30,7 @@ from koboshi.hosts.panes import Pane, done
 from koboshi.hosts.runs import RunFolder, agent_env, slug, with_utf8
 from koboshi.hosts.sweep import sweep_runs
 from koboshi.hosts.trees import MARK
+from koboshi.observations import ScreenSeen
 
 if TYPE_CHECKING:
     from koboshi.hosts.base import Keystroke, Launch

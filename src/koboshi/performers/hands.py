@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from koboshi.adapters.base import Adapter
     from koboshi.core.actions import Action, Bundle, Command, Escalate, FixPrompt, Notify
     from koboshi.core.events import Body, Moment
-    from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Reading
     from koboshi.core.view import View
     from koboshi.hosts.base import Host, Keystroke, Place
+    from koboshi.observations import ScreenSeen
 
 #: Seconds. Between a look and the key that follows it the world can change, and no program can
 #: close that gap; a look older than this is taken again.

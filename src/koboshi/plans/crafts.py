@@ -14,20 +14,9 @@ from koboshi.core.engine import Craft
 from koboshi.core.events import ActionFinished
 from koboshi.core.gate import Verdict, Word
 
-from .course import (
-    Act,
-    Course,
-    Fact,
-    MakePlan,
-    PlanRead,
-    PlanRevised,
-    RevisePlan,
-    StartStep,
-    StepJudged,
-    StopSeen,
-    TaskSeen,
-)
+from .course import Course, Fact, PlanRead, PlanRevised, StepJudged, StopSeen, TaskSeen
 from .course import fold as fold_fact
+from .moves import Act, MakePlan, RevisePlan, StartStep
 
 if TYPE_CHECKING:
     from koboshi.core.events import Event, Moment

@@ -9,7 +9,8 @@ from koboshi.core.rules import Rule, rule
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment, Severity
-    from koboshi.plans.course import Advice, Course
+    from koboshi.plans.course import Course
+    from koboshi.plans.moves import Advice
 
 Check = Callable[["Course", "Moment"], "Advice | None"]
 

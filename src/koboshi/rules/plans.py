@@ -5,14 +5,14 @@ The first rule that finds something makes the one move: a plan has one pair of h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from koboshi.core.events import Severity
 from koboshi.core.rules import Rule
-from koboshi.plans.course import (
+from koboshi.plans.course import Course
+from koboshi.plans.moves import (
     Advice,
     CommitStep,
-    Course,
     Finish,
     GiveUp,
     Halt,
@@ -325,12 +325,3 @@ PLANS: tuple[Rule, ...] = (
     steps_proposed,
     nothing_left_to_do,
 )
-
-
-def advise(view: Course, now: Moment) -> tuple[Rule, Advice] | None:
-    """The first rule that finds something, with what it found."""
-    for each in PLANS:
-        advice = cast("Advice | None", cast("Any", each).check(view, now))
-        if advice is not None:
-            return each, advice
-    return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from koboshi.core.events import Severity
-from koboshi.plans.course import Advice, Course, RevisePlan, TakeRevision
+from koboshi.plans.course import Course
+from koboshi.plans.moves import Advice, RevisePlan, TakeRevision
 from koboshi.plans.values import PlanStatus
 
 from .courses import plan_rule

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from koboshi.core.observations import HookFired, StatusLineSeen
+from koboshi.observations import HookFired, StatusLineSeen
 
 #: Bytes of one line; the shim sends less.
 MOST = 1 << 20

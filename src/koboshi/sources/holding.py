@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from koboshi.core.observations import HookFired
+    from koboshi.observations import HookFired
 
 #: Seconds that a line is held. A person who is asked meanwhile may use it; later there are keys.
 HOLD = 60.0

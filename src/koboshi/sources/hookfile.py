@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from koboshi.core.observations import HookFired
+from koboshi.observations import HookFired
 
 #: Bytes read at a time; a line longer than this is no hook.
 CHUNK = 1 << 20

@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from koboshi.core.observations import HookFired
+from koboshi.observations import HookFired
 
 from .envelopes import LOST, MOST, object_of
 from .holding import Held, Holding

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from koboshi.core.observations import HookFired, StatusLineSeen
+from koboshi.observations import HookFired, StatusLineSeen
 
 from .envelopes import LOST, MOST, unpack
 from .holding import TAKES, Held, Holding

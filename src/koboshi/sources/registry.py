@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from koboshi.adapters.claude.equip import config_folder
-from koboshi.core.observations import RegistryRead
+from koboshi.observations import RegistryRead
 
 from .envelopes import object_of
 from .processes import Being, family

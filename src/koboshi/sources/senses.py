@@ -14,8 +14,8 @@ from .transcripts import ClaudeTranscript, CodexTranscript
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from koboshi.core.observations import Observation
     from koboshi.core.view import Run
+    from koboshi.observations import Observation
 
 
 #: Bytes at the end of a transcript that a note is made of.

@@ -6,7 +6,7 @@ import contextlib
 import time
 from pathlib import Path
 
-from koboshi.core.observations import HookFired, StatusLineSeen
+from koboshi.observations import HookFired, StatusLineSeen
 
 from .envelopes import unpack
 

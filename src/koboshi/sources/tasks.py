@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.observations import TasksSeen
+from koboshi.observations import TasksSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 from koboshi.adapters.codex.rollout import is_main
-from koboshi.core.observations import TranscriptGrew
+from koboshi.observations import TranscriptGrew
 
 from .processes import family
 from .tail import Tail

@@ -20,7 +20,7 @@ from .wording import verdict_words
 if TYPE_CHECKING:
     from koboshi.core.engine import Decision, World
     from koboshi.core.events import Event, Moment
-    from koboshi.plans.course import Act
+    from koboshi.plans.moves import Act
 
     from .progress import Progress
 

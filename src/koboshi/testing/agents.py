@@ -12,8 +12,8 @@ from koboshi.rules.probes import WORDS
 from koboshi.scripted.behaviour import Behaviour, Script
 
 if TYPE_CHECKING:
-    from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Reading
+    from koboshi.observations import ScreenSeen
 
 #: Screens kept by `QuickAdapter`; a night has about 60.
 _KEPT_SCREENS = 1024

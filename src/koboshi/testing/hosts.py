@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from koboshi.core.observations import ScreenSeen
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts import keys
 from koboshi.hosts.base import Key, Place, Text
 from koboshi.hosts.panes import check
+from koboshi.observations import ScreenSeen
 
 from .outside import Outside
 

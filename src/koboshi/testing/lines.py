@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from koboshi.core.events import Advice, HookOver, Stance
-from koboshi.core.observations import HookFired
 from koboshi.daemon.asking import may_answer
+from koboshi.observations import HookFired
 
 from .draws import COMMANDS, DENIED
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from koboshi.core.engine import World
 from koboshi.core.events import Context, Order, OrderGiven
-from koboshi.core.observations import HookFired, PersonSeen, TasksSeen
 from koboshi.core.readings import Status
 from koboshi.core.view import View, evolve
 from koboshi.daemon.recover import reopen, take_over
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.errors import HostError
+from koboshi.observations import HookFired, PersonSeen, TasksSeen
 from koboshi.rules import BUILTIN
 
 from .agents import ScriptedAgent

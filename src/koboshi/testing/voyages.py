@@ -2,11 +2,10 @@
 
     Voyage(seed).run()
 
-A voyage works through a drawn plan. Agents lie, crash, run into limits and take their time; people
-edit the file, say stop, answer; keepers die before or after anything they do, and sometimes the
-machine with them. `laws`, and what `Sea` holds at each call, must be so all the same: a verified
-step is never run again, nothing is fired twice at once, no result is lost, the file is a plan at
-each instant, attempts and budget are kept, and each step is committed once.
+A voyage works through a drawn plan. Agents lie, crash, run into limits; people edit the file, say
+stop, answer; keepers die at anything they do, and sometimes the machine with them. `laws`, and what
+`Sea` holds at each call, are so all the same: no verified step is run again, nothing is fired twice
+at once, no result is lost, the file is always a plan, attempts and budget are kept.
 """
 
 from __future__ import annotations
@@ -24,9 +23,10 @@ from koboshi.daemon.loop.ground import Errand
 from koboshi.daemon.loop.keeper import answered, resumed, terms_of
 from koboshi.performers.loop.verifying import Judgement
 from koboshi.plans import Plan, PlanStatus, Step, StepState, merge, parse, render, waiting
-from koboshi.plans.course import Act, Course, Fact, PlanRead, PlanRevised, StopSeen, TaskSeen
+from koboshi.plans.course import Course, Fact, PlanRead, PlanRevised, StopSeen, TaskSeen
 from koboshi.plans.crafts import PLAN, MoveFinished
 from koboshi.plans.instructions import step_told
+from koboshi.plans.moves import Act
 from koboshi.plans.spending import BEGUN, REPLANNED, RESTED, SPENT, Spending, goal_mark, ledger
 from koboshi.rules import plans as rules
 from koboshi.store.firings import Report
@@ -251,20 +251,13 @@ class Voyage:
         self.sea = Sea(draw=self.draw, text=_plan(count))
         self.sea.budget = self.draw.choice((0.0, 0.0, 0.35, 1.0))
         self.sea.attempts = self.draw.randrange(1, 4)
-        self.start = self._started()
+        sea, replans = self.sea, self.draw.randrange(3)
+        self.start = Start(
+            path="M1.md", cwd="/", attempts=sea.attempts, cost=sea.budget, replans=replans
+        )
         self.deeds = Deeds(outside=self.sea, start=self.start, name="M1.md")
         self.moves = 0
         self.answers = 0
-
-    def _started(self) -> Start:
-        """As a person starts it, with what the budget is now."""
-        return Start(
-            path="M1.md",
-            cwd="/",
-            attempts=self.sea.attempts,
-            cost=self.sea.budget,
-            replans=self.draw.randrange(3),
-        )
 
     def run(self) -> Sea:
         """To DONE; Broken says which law did not hold."""

@@ -33,7 +33,7 @@ from tests.daemon.loop.test_deaths import (
 )
 
 #: Seconds of the longest life that is given to a daemon.
-LIFE = 2.5
+LIFE = 1.2
 
 
 class Lodge:

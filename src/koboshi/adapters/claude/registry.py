@@ -13,7 +13,7 @@ from koboshi.core.events import SignalRead, Source
 from koboshi.core.readings import Status
 
 if TYPE_CHECKING:
-    from koboshi.core.observations import RegistryRead
+    from koboshi.observations import RegistryRead
 
 #: `shell` is an empty prompt with a command in the background.
 _STATUS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from koboshi.core.observations import RegistryRead, StatusLineSeen, TranscriptGrew
+from koboshi.observations import RegistryRead, StatusLineSeen, TranscriptGrew
 
 from .registry import read_registry
 from .statusline import read_statusline
@@ -12,7 +12,7 @@ from .transcript import read_transcript
 
 if TYPE_CHECKING:
     from koboshi.core.events import SignalRead
-    from koboshi.core.observations import Signal
+    from koboshi.observations import Signal
 
 
 def read_signal(seen: Signal) -> SignalRead | None:

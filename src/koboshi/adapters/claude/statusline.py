@@ -9,7 +9,7 @@ from koboshi.core.events import SignalRead, Source
 from koboshi.core.readings import ContextUse
 
 if TYPE_CHECKING:
-    from koboshi.core.observations import StatusLineSeen
+    from koboshi.observations import StatusLineSeen
 
 
 def read_statusline(seen: StatusLineSeen) -> SignalRead | None:

@@ -17,7 +17,7 @@ from koboshi.core.readings import Status
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from koboshi.core.observations import TranscriptGrew
+    from koboshi.observations import TranscriptGrew
 
 _USAGE = (
     "input_tokens",

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from koboshi.adapters.values import member, object_in, tokens, word
 from koboshi.core.events import SignalRead, Source
-from koboshi.core.observations import TranscriptGrew
 from koboshi.core.readings import ContextUse, Status
+from koboshi.observations import TranscriptGrew
 
 if TYPE_CHECKING:
-    from koboshi.core.observations import Signal
+    from koboshi.observations import Signal
 
 #: What Codex itself takes off both numbers before it shows a share: instructions and tools.
 BASELINE = 12_000

@@ -11,7 +11,7 @@ from .styles import StyledRows
 from .toasts import cut_toast
 
 if TYPE_CHECKING:
-    from koboshi.core.observations import ScreenSeen
+    from koboshi.observations import ScreenSeen
 
     from .styles import Style
 

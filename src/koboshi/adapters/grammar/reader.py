@@ -25,7 +25,7 @@ from .manifests import NEVER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from koboshi.core.observations import ScreenSeen
+    from koboshi.observations import ScreenSeen
 
     from .boxes import Box
     from .dialogs import DialogRead

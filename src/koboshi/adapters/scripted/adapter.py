@@ -13,8 +13,8 @@ from koboshi.adapters.screens import read_screen
 from koboshi.adapters.speech import Marks, own_rows
 
 if TYPE_CHECKING:
-    from koboshi.core.observations import ScreenSeen
     from koboshi.core.readings import Meaning, Prompt, Reading
+    from koboshi.observations import ScreenSeen
 
 _PASTED = re.compile(r"\[Pasted text #\d+(?: \+(?P<breaks>\d+) lines)?\]")
 

@@ -9,7 +9,8 @@ import click
 
 if TYPE_CHECKING:
     from koboshi.core.rules import Rule
-    from koboshi.plans.course import Advice, Course
+    from koboshi.plans.course import Course
+    from koboshi.plans.moves import Advice
     from koboshi.store.progress import Start
 
 

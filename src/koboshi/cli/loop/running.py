@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from koboshi.core.rules import Rule
     from koboshi.plans import Plan
-    from koboshi.plans.course import Advice, Course
+    from koboshi.plans.course import Course
+    from koboshi.plans.moves import Advice
     from koboshi.store.progress import Start
 
 

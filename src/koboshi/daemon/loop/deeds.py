@@ -28,26 +28,22 @@ from koboshi.plans import (
     set_state,
     set_status,
 )
-from koboshi.plans.course import (
+from koboshi.plans.course import Fact, PlanRead, PlanRevised, StepJudged, TaskSeen
+from koboshi.plans.instructions import instruction
+from koboshi.plans.lines import one_line
+from koboshi.plans.moves import (
     CommitStep,
-    Fact,
     Finish,
     GiveUp,
     Halt,
     MakePlan,
     Move,
-    PlanRead,
-    PlanRevised,
     RevisePlan,
     StartStep,
-    StepJudged,
     TakePlan,
     TakeRevision,
-    TaskSeen,
     VerifyStep,
 )
-from koboshi.plans.instructions import instruction
-from koboshi.plans.lines import one_line
 from koboshi.plans.planning import planner_told, replanner_told, schema, steps_of
 from koboshi.store.firings import Report, new_task
 from koboshi.store.progress import Start

@@ -34,19 +34,9 @@ from koboshi.plans import (
     set_status,
     waiting,
 )
-from koboshi.plans.course import (
-    Act,
-    Advice,
-    Course,
-    Fact,
-    Halt,
-    Move,
-    PlanRead,
-    PlanRevised,
-    StopSeen,
-    Terms,
-)
+from koboshi.plans.course import Course, Fact, PlanRead, PlanRevised, StopSeen, Terms
 from koboshi.plans.crafts import PLAN, MoveFinished
+from koboshi.plans.moves import Act, Advice, Halt, Move
 from koboshi.plans.spending import BEGUN, REPLANNED, RESTED, SPENT, Spending, goal_mark, ledger
 from koboshi.rules.plans import PLANS
 from koboshi.store.paths import plans_dir

@@ -26,7 +26,8 @@ from .registry import Known, Registry
 
 if TYPE_CHECKING:
     from koboshi.core.rules import Rule
-    from koboshi.plans.course import Advice, Course
+    from koboshi.plans.course import Course
+    from koboshi.plans.moves import Advice
     from koboshi.store.progress import Start
 
 log = logging.getLogger(__name__)
