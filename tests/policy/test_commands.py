@@ -78,6 +78,27 @@ def test_a_rule_that_spells_it_out_speaks_of_it(pattern: str, command: str, verd
     assert judged(command, policy).verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("pattern", "command", "verdict"),
+    [
+        ("./mark.sh", "./mark.sh", Word.DENY),
+        ("./mark.sh", "sub/mark.sh", Word.DENY),
+        ("mark.sh", "./mark.sh", Word.DENY),
+        ("/usr/bin/git push *", "git push origin", Word.DENY),
+        ("./mark.sh", "./mark.sh now", Word.ASK),
+        ("./mark.sh *", "./mark.sh now", Word.DENY),
+        ("./mark.sh", "./remark.sh", Word.ASK),
+    ],
+)
+def test_a_program_is_forbidden_by_any_of_its_paths(
+    pattern: str, command: str, verdict: Word
+) -> None:
+    """Who forbids a script writes it down as it is called, and it can be called in many ways."""
+    policy = Policy(rules=(AnswerRule(name="r", do=Word.DENY, commands=(pattern,)),))
+
+    assert judged(command, policy).verdict is verdict
+
+
 def test_tables_are_large_enough() -> None:
     """A table that was cut short would pass as well."""
     assert len(table()) >= 250

@@ -87,15 +87,22 @@ def _mcp_fits(name: str, pattern: str) -> bool:
 
 def command_fits(call: Call, pattern: str, *, exact: bool) -> bool:
     """Whether the words fit; `exact`: also the folder of the program (`/x/git` is not `git`)."""
-    wanted = pattern_words(pattern)
-    words = [call.words[0].text if exact else call.name, *call.rest]
-    if not wanted:
+    wanted, rest = pattern_words(pattern), list(call.rest)
+    if not wanted or not _program_fits(call, wanted[0], exact=exact):
         return False
-    if wanted[-1] == "*" and len(wanted) > 1:
-        wanted, words = wanted[:-1], words[: len(wanted) - 1]
-    if len(words) != len(wanted):
+    wanted = wanted[1:]
+    if wanted and wanted[-1] == "*":
+        wanted, rest = wanted[:-1], rest[: len(wanted) - 1]
+    if len(rest) != len(wanted):
         return False
-    return all(fnmatchcase(word, each) for word, each in zip(words, wanted, strict=True))
+    return all(fnmatchcase(word, each) for word, each in zip(rest, wanted, strict=True))
+
+
+def _program_fits(call: Call, wanted: str, *, exact: bool) -> bool:
+    """A program may be called by any of its paths: what `./x.sh` forbids, `/a/x.sh` does not do."""
+    if fnmatchcase(call.words[0].text, wanted):
+        return True
+    return not exact and fnmatchcase(call.name, wanted.rpartition("/")[2])
 
 
 @functools.lru_cache(maxsize=1024)
