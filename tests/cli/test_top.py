@@ -104,11 +104,16 @@ class House:
         return {"epoch": self.epoch, "count": self.count, "full": full, "agents": told, "gone": []}
 
 
-def play(house: House, act: Callable[[Pilot[None]], Awaitable[None]], state: Path) -> None:
+def play(
+    house: House,
+    act: Callable[[Pilot[None]], Awaitable[None]],
+    state: Path,
+    size: tuple[int, int] = (100, 30),
+) -> None:
     """Run the board, and do that to it."""
 
     async def played() -> None:
-        async with Top(house, state).run_test(size=(100, 30)) as pilot:
+        async with Top(house, state).run_test(size=size) as pilot:
             await pilot.pause()
             await act(pilot)
 
@@ -133,6 +138,23 @@ async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
             return
         await pilot.pause()
     raise AssertionError(table(pilot))
+
+
+@pytest.mark.parametrize("size", [(40, 12), (24, 8)])
+def test_a_small_terminal_shows_who_waits(tmp_path: Path, size: tuple[int, int]) -> None:
+    """Its name and its status, whatever else there is no room for."""
+    evidence = ["a line of the terminal that is much longer than this one is wide"]
+    asking = agent("fix-login", "asking", question=QUESTION, evidence=evidence)
+    house = House(agent("api"), asking)
+
+    async def act(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(table(pilot)) == 2)
+        await pilot.pause()
+        drawn = pilot.app.export_screenshot()
+        assert "fix-login" in drawn
+        assert "asking" in drawn
+
+    play(house, act, tmp_path, size)
 
 
 @pytest.mark.parametrize("follows", [True, False])
