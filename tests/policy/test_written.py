@@ -25,7 +25,7 @@ def asked(tool: str, subject: str) -> Prompt:
         ("Bash", "touch /opt/x", ("exec_command", {"command": "touch /opt/x"}, "/w")),
         ("Read", "../x", ("Read", {"file_path": "/x"}, "/w")),
         ("Write", "a.py", ("Write", {"file_path": "/w/a.py"}, "/w")),
-        ("apply_patch", "a.py", ("apply_patch", {"input": "*** Update File: a.py\n"}, "/w")),
+        ("apply_patch", "a.py", ("apply_patch", {"input": "*** Update File: /w/a.py\n"}, "/w")),
         ("WebFetch", "http://a.b/c", ("WebFetch", {"url": "http://a.b/c"}, "/w")),
         ("WebSearch", "two words", ("WebSearch", {"query": "two  words"}, "/w")),
         ("mcp__lab__Get Issue", "…", ("mcp__lab__get_issue", {}, "/w")),
@@ -40,6 +40,14 @@ def test_the_call_on_the_screen_is_taken_as_it_was_written(
 
     assert (found.tool, found.cwd, found.written, found.complete) == (call[0], call[2], True, True)
     assert found.command == call[1].get("command", "")
+
+
+def test_a_patch_with_a_relative_path_is_not_wholly_known() -> None:
+    """Codex does not tell the folder that it is applied in."""
+    call: Call = ("apply_patch", {"input": "*** Update File: a.py\n"}, "/w")
+    [found] = shown_calls(asked("apply_patch", "a.py"), [call])
+
+    assert not found.complete
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,10 @@ def agent(name: str, **more: object) -> dict[str, Any]:
     return {**known, "run": {"number": 1, "started": 50.0}, "question": None, **more}
 
 
+#: All of a very small bundle.
+PIECE = {"content": "YnVuZGxl", "size": 6, "mark": "m"}
+
+
 class MadeUpDaemon:
     """Says what it was given, and remembers what it was asked."""
 
@@ -50,7 +54,7 @@ class MadeUpDaemon:
             return {"verbs": ["ls", "status"]}
         if "name" in args and args["name"] not in self.agents:
             raise Refused("expected the name of an agent", hint="", exit_code=2)
-        return {"said": verb, **args}
+        return PIECE if verb == "piece" else {"said": verb, **args}
 
     async def _next(self, verb: str) -> Any:  # noqa: ANN401
         if verb == "follow" and not self.begun:

@@ -23,7 +23,7 @@ from koboshi.web.door import HEADERS, Door
 from koboshi.web.keys import Kind, Scope
 from koboshi.web.operations import EVERY
 from koboshi.web.throttle import WRONG
-from tests.web.houses import ORIGIN, MadeUpDaemon, Page, agent
+from tests.web.houses import ORIGIN, PIECE, MadeUpDaemon, Page, agent
 
 #: What anybody may see who knows the address. Whoever adds to it has to say so here.
 PUBLIC = {"/", "/static/{name}", "/healthz", "/login"}
@@ -34,7 +34,17 @@ UNDESCRIBED = {*PUBLIC, "/logout", "/metrics", "/api/session", "/api/openapi.jso
 #: Verbs that change nothing: what a GET may ask, which needs no word against forgery.
 READING = {
     *("follow", "picture", "ls", "ping", "status", "timeline", "why", "history", "notes"),
-    *("questions", "incidents", "bundles", "prompts", "piece", "rules", "plans", "plan"),
+    *(
+        "questions",
+        "incidents",
+        "bundles",
+        "prompts",
+        "piece",
+        "rules",
+        "plans",
+        "plan",
+        "spending",
+    ),
 }
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "X")
 
@@ -177,6 +187,8 @@ def test_nothing_said_is_taken_for_html(page: Page, monkeypatch: pytest.MonkeyPa
     """What an agent prints, and what somebody asks for, is JSON or text that nobody sniffs at."""
 
     async def says(verb: str, **_: object) -> Any:  # noqa: ANN401
+        if verb == "piece":
+            return PIECE
         return {"verbs": [HTML]} if verb == "ping" else [{"agent": "a", "text": HTML}]
 
     monkeypatch.setattr(page.daemon, "ask", says)

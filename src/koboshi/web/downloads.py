@@ -7,6 +7,7 @@ may only look does not get it. It is given as a file and never as a page.
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -49,9 +50,10 @@ class Downloads:
             first = await self._piece(name, file, 0)
         except KoboshiError as error:
             return api.failed(error, "GET")
-        # The daemon knows a file of exactly that name, so it has no character that means anything.
+        # The daemon knows a file of exactly that name; nothing in a header rests on that alone.
+        called = re.sub(r"[^\w.-]", "_", f"{name}-{file}", flags=re.ASCII)
         headers = {
-            "Content-Disposition": f'attachment; filename="{name}-{file}"',
+            "Content-Disposition": f'attachment; filename="{called}"',
             "Content-Length": str(first["size"]),
         }
         if request.method == "HEAD":
