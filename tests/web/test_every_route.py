@@ -34,17 +34,8 @@ UNDESCRIBED = {*PUBLIC, "/logout", "/metrics", "/api/session", "/api/openapi.jso
 #: Verbs that change nothing: what a GET may ask, which needs no word against forgery.
 READING = {
     *("follow", "picture", "ls", "ping", "status", "timeline", "why", "history", "notes"),
-    *(
-        "questions",
-        "incidents",
-        "bundles",
-        "prompts",
-        "piece",
-        "rules",
-        "plans",
-        "plan",
-        "spending",
-    ),
+    *("questions", "incidents", "bundles", "prompts", "piece", "rules", "spending"),
+    *("plans", "plan", "plan-why"),
 }
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "X")
 
