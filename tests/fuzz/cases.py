@@ -66,7 +66,7 @@ def dialog(random: Random) -> None:
     prompt = CLAUDE.read(seen).prompt
     if prompt is None or prompt.kind is not PromptKind.PERMISSION:
         return
-    request = request_of_prompt(prompt, "claude", "/work", seen.cols)
+    request = request_of_prompt(prompt, "claude", "/srv/app", seen.cols)
     believed = request.complete and request.command in dialogs.ALLOWED
     if believed and dialogs.shown(command).strip() != request.command:
         raise Fooled(f"{command!r} was taken for {request.command!r}")

@@ -120,7 +120,7 @@ def test_a_name_for_people_is_mapped_to_the_tool() -> None:
 def rollout(name: str, kind: str = "function_call", **more: str) -> list[bytes]:
     """A Codex session's file, with one call in it."""
     call = {"type": kind, "call_id": "c1", "name": name, **more}
-    turn = {"type": "turn_context", "payload": {"cwd": "/work"}}
+    turn = {"type": "turn_context", "payload": {"cwd": "/srv/app"}}
     lines = (turn, {"type": "response_item", "payload": call})
     return [json.dumps(line).encode() for line in lines]
 
@@ -128,9 +128,9 @@ def rollout(name: str, kind: str = "function_call", **more: str) -> list[bytes]:
 @pytest.mark.parametrize(
     ("name", "given", "written"),
     [
-        ("exec_command", {"cmd": "make"}, ("make", "/work")),
-        ("exec_command", {"cmd": "make", "workdir": "../x"}, ("make", "/work/../x")),
-        ("shell", {"command": ["bash", "-lc", "make"]}, ("make", "/work")),
+        ("exec_command", {"cmd": "make"}, ("make", "/srv/app")),
+        ("exec_command", {"cmd": "make", "workdir": "../x"}, ("make", "/srv/app/../x")),
+        ("shell", {"command": ["bash", "-lc", "make"]}, ("make", "/srv/app")),
         ("shell", {"command": ["bash", "-lc", "make"], "workdir": 7}, ("make", "")),
     ],
 )
@@ -148,7 +148,7 @@ def test_codex_tells_all_of_a_patch() -> None:
     """Its dialog names one file."""
     story = adapter("codex").story(rollout("apply_patch", "custom_tool_call", input="*** x"))
 
-    assert story.pending == (Written(tool="apply_patch", given={"input": "*** x"}, cwd="/work"),)
+    assert story.pending == (Written(tool="apply_patch", given={"input": "*** x"}, cwd="/srv/app"),)
 
 
 def test_codex_is_judged_in_the_folder_of_the_call() -> None:
@@ -163,11 +163,11 @@ def test_codex_is_judged_in_the_folder_of_the_call() -> None:
 def test_claude_writes_its_calls_down() -> None:
     """With the folder that it is in by then; what has a result is over."""
     told = (
-        '{"type":"assistant","cwd":"/work/sub","message":{"content":'
+        '{"type":"assistant","cwd":"/srv/app/sub","message":{"content":'
         '[{"type":"tool_use","id":"c%d","name":"Bash","input":{"command":"make"}}]}}'
     )
     over = '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"c1"}]}}'
     story = adapter("claude").story([(told % 1).encode(), (told % 2).encode(), over.encode()])
 
-    assert story.pending == (bash("make", "/work/sub"),)
+    assert story.pending == (bash("make", "/srv/app/sub"),)
     assert story.calls == ("Bash make",)

@@ -34,13 +34,13 @@ from tests.core.worlds import permission
 )
 def test_what_a_screen_proves(cli: str, tool: str, subject: str, whole: bool) -> None:  # noqa: FBT001
     """The tool must be one that is known, and what it would do there in full."""
-    request = request_of_prompt(permission(subject, tool=tool), cli, "/work")
+    request = request_of_prompt(permission(subject, tool=tool), cli, "/srv/app")
 
     assert (request.tool, request.complete) == (tool, whole)
 
 
 def test_a_file_that_is_read_is_not_one_that_is_written() -> None:
     """A rule about what may be written says nothing about it."""
-    request = request_of_prompt(permission("/etc/hostname", tool="Read"), "claude", "/work")
+    request = request_of_prompt(permission("/etc/hostname", tool="Read"), "claude", "/srv/app")
 
     assert (request.paths, request.writes) == (("/etc/hostname",), False)

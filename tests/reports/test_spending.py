@@ -24,7 +24,7 @@ def asked(home: Path, *sessions: str) -> Asked:
     return Asked(
         environment={"HOME": str(home)},
         sessions=sessions,
-        folder="/work/api",
+        folder="/srv/app/api",
         since=START,
         until=START + 3600,
     )
@@ -104,7 +104,11 @@ def opencode(home: Path) -> None:
     database = sqlite3.connect(folder / "opencode.db")
     database.execute("CREATE TABLE session (id TEXT, directory TEXT)")
     database.execute("CREATE TABLE message (session_id TEXT, time_created INTEGER, data TEXT)")
-    for name, where in (("ses_1", "/work/api"), ("ses_2", "/work/api"), ("ses_3", "/elsewhere")):
+    for name, where in (
+        ("ses_1", "/srv/app/api"),
+        ("ses_2", "/srv/app/api"),
+        ("ses_3", "/elsewhere"),
+    ):
         database.execute("INSERT INTO session VALUES (?, ?)", (name, where))
         used = {"input": 1200, "output": 20, "reasoning": 1, "cache": {"read": 30, "write": 4}}
         said = {"role": "assistant", "cost": 0.25, "tokens": used}
