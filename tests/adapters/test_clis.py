@@ -111,6 +111,20 @@ def test_a_dialog_whose_top_is_out_of_sight_has_no_subject() -> None:
     assert (reading.status, reading.prompt.subject) == (Status.ASKING, "")
 
 
+@pytest.mark.parametrize("left", [1, 2, 3])
+@pytest.mark.parametrize("marked", range(4))
+def test_a_dialog_drawn_over_the_one_before_asks_nothing(left: int, marked: int) -> None:
+    """What is left above its list is an option of the other, and no question."""
+    look = look_of(CASES / "claude" / "asking-bash-2-1-325-100")
+    rows = look.text.rstrip().split("\n")
+    first = next(n for n, row in enumerate(rows) if "1. Yes" in row)
+    options = [row.replace("❯", " ") for row in rows[first : first + 4]]
+    below = [f" ❯{row[2:]}" if n == marked else row for n, row in enumerate(options)]
+    torn = "\n".join((*options[:left], *below, *rows[first + 4 :]))
+
+    assert claude(torn).prompt is None
+
+
 def mixed(agent: str, one: ScreenSeen, other: ScreenSeen, cut: int) -> ScreenSeen:
     """The first rows of one look above the others of another."""
     upper, lower = one.text.split("\n"), other.text.split("\n")

@@ -29,6 +29,7 @@ _FRAME_FOOT = re.compile(r"^ ?╰─{10,}╯$")
 _BORDER = re.compile(r"^ ?│ ?(?P<text>.*?) *│$")
 _SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>[^.!?]{3,400}[?？])(?= |$)")
 _ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
+_NUMBERED = re.compile(r"^\d{1,2}\. \S")
 _MOST_ROWS = 200
 _PROSE_EDGE = 6  # columns at the right that a wrapped row may leave free
 _MARGIN = 2  # columns before a dialog's own rows
@@ -76,6 +77,8 @@ def _with_options(
     top = _top_row(grammar, view, listed.first)
     body = _body(grammar, view, top, listed.first)
     question = "" if any(map(grammar.foreign.search, body.rows)) else _question(grammar, body)
+    if _NUMBERED.match(question):
+        return None  # an option of another frame: one dialog is drawn over the one before
     if not question or (hint is None and not _is_whole(grammar, view, question, listed)):
         return None
     if hint is not None and not any(listed.keys) and not grammar.buttons:
