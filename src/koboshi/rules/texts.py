@@ -42,6 +42,8 @@ LIMIT = (
     r"(?i)\b(?:hit|reached|exceeded) your (?:[\w-]+ ){0,2}limit\b",
     r"\b(?:RESOURCE_EXHAUSTED|insufficient_quota)\b|(?i:\bquota exceeded\b)",
 )
+#: Types of agents whose limits only their words tell; empty: of a log.
+_NOT_KNOWN = ("", "generic")
 #: Seconds for which something that was heard is news, and in which errors are counted.
 NEWS, AGAIN = 300.0, 600.0
 #: Times more of the same error than a person is told of it at, and one is asked.
@@ -239,22 +241,22 @@ def turn_broken_off(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
 
 @rule("TXT007", "limit-printed", Severity.P0, listens=LIMIT, cooldown=LIMIT_PAUSE)
 def limit_printed(view: View, now: Moment) -> Proposal | None:
-    """The agent, or what it runs, printed that a rate or usage limit was reached.
+    """Words of a rate or usage limit, in a log or from an agent whose limits are not known.
 
     ## Why
-    A limit that ends the turn is known by its own sign (LIM001), and is waited out. One that is
-    only printed, by a tool or in the middle of a turn, slows the work down without another sign.
+    Of the CLIs that koboshi knows, a limit is known by its own sign (LIM001), and is waited out. Of
+    any other program, and in a log, the words are all there is.
 
     ## Example
-    `API Error: 429 {"type":"rate_limit_error"}` in the output, and the turn goes on: a person is
-    told.
+    `API Error: 429 {"type":"rate_limit_error"}` in a log, or printed by an agent of type `generic`:
+    a person is told.
 
     ## Safety
-    Safe. It tells a person, at most once in ten minutes, and not where LIM001 does. A limit never
-    leads to a restart: nothing helps but waiting.
+    Safe. It tells a person, at most once in ten minutes. A limit never leads to a restart: nothing
+    helps but waiting.
     """
     found = _news(view, LIMIT, now)
-    if found is None or view.status is Status.LIMITED or view.window is not None:
+    if found is None or view.context.agent_type not in _NOT_KNOWN:
         return None
     about, echo = found
     text = f"{view.context.agent} printed that a limit is reached: {echo.text}"
