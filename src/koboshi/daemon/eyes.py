@@ -44,9 +44,8 @@ AGAIN = 0.1
 OWED = 1.0
 #: Between two looks when nothing stirs at all.
 BACKSTOP = 30.0
-#: Between two ticks: while something goes on, while an agent only prints, and when nothing has gone
-#: on for `CALM`.
-TICK, TICK_PRINTING, TICK_CALM = 1.0, 3.0, 5.0
+#: Between two ticks: while something goes on, and when nothing has for `CALM`.
+TICK, TICK_CALM = 1.0, 5.0
 CALM = 15.0
 #: After the terminal could not be reached.
 LOST = 1.0
@@ -81,7 +80,6 @@ class Eyes:
         self._look_at = self._tick_at = self._ticked_at = self._active_at = now
         self._lost: Place | None = None  # a terminal that is gone: nothing to wait for there
         self._known: tuple[object, ...] = ()
-        self._moved_at = float("-inf")
         self._world: World | None = None
 
     async def watch(self, enough: Callable[[Supervisor], bool]) -> None:
@@ -181,15 +179,13 @@ class Eyes:
         if world is self._world:
             return
         self._world, view = world, world.view
-        known = (view.run.number, view.belief.since, world.ledger)
-        prints = known == self._known
-        if prints and view.sight.moved_at == self._moved_at:
+        known = (view.run.number, view.sight.moved_at, view.belief.since, world.ledger)
+        if known == self._known:
             return
-        self._known, self._moved_at, self._active_at = known, view.sight.moved_at, now
+        self._known, self._active_at = known, now
         # A step asks the rules, too: who just took one needs no tick for a while. But some: what
         # could not be written waits for it.
-        patience = TICK_PRINTING if prints else TICK
-        latest = min(now + patience, self._ticked_at + TICK_CALM)
+        latest = min(now + TICK, self._ticked_at + TICK_CALM)
         self._tick_at = self._on_grid(latest, TICK_GRID)
 
     def _on_grid(self, at: float, grid: float) -> float:
