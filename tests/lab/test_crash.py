@@ -76,7 +76,13 @@ def crash(
             elif done == ["said"] and view.run.pid and ripe(view):
                 os.kill(view.run.pid, signal.SIGKILL)
                 done.append("killed")
-            return (len(done) > 1 and over(view)) or time.monotonic() > deadline
+            if len(done) > 1 and over(view):
+                return True
+            # What it waits for is worth knowing: a run that ends here tells nothing by itself.
+            told = f"{done} {[run.origin for run in runs]} {view.belief} {view.refresh} {view.run}"
+            lines = "\n".join(view.context.lines)
+            assert time.monotonic() < deadline, f"not over within {PATIENCE} s: {told}\n{lines}"
+            return False
 
         def listen(event: Event, _: tuple[Decision, ...], __: World) -> None:
             if isinstance(event.body, RunStarted) and event.body.run > 1:

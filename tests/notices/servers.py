@@ -61,6 +61,16 @@ class Webhook:
             assert self._came.wait_for(lambda: len(self.got) >= count, seconds), self.got
         return [json.loads(body) for _, body in self.got]
 
+    def told(self, words: str, seconds: float = 10.0) -> str:
+        """All messages, once these words are in one; what is due at once may come as one."""
+
+        def texts() -> str:
+            return "\n".join(json.loads(body)["message"] for _, body in self.got)
+
+        with self._came:
+            assert self._came.wait_for(lambda: words in texts(), seconds), self.got
+            return texts()
+
     @contextlib.contextmanager
     def open(self) -> Iterator[Webhook]:
         """Serve."""

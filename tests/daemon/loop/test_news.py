@@ -124,6 +124,8 @@ def test_a_daemon_brings_it_to_people(tmp_path: Path, hook: Webhook, koboshi: Tr
     url = f"json://127.0.0.1:{hook.port}/"
     koboshi.configure(f'[notify]\ngroup = 0\n[notify.channels.a]\nurl = "{url}"\n')
     koboshi.say("notify", "send", "hello")
+    # What is due at the same time comes as one message: the first has to be out before the next.
+    hook.wait(1, PATIENCE)
     (tmp_path / "p").mkdir()
     theatre = Theatre(tmp_path / "p")
     theatre.state = koboshi.state
