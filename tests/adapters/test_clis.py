@@ -416,6 +416,24 @@ def test_a_tip_under_a_spinner_does_not_hide_it() -> None:
         assert claude(f"· Misting…\n{tip}\n{RULE}\n❯ \n{RULE}\n").status is Status.WORKING
 
 
+@pytest.mark.parametrize("footed", [True, False])
+@pytest.mark.parametrize("long", [1, 9, 14, 30])
+def test_a_draft_of_codex_is_as_long_as_its_writer_likes(long: int, *, footed: bool) -> None:
+    """Blank rows in it included; without a footer it may be what was said long ago."""
+    rows = [f"  row {n}" if n % 4 else "" for n in range(1, long)]
+    foot = "  gpt-5.3-codex default · ~/proj" if footed else "  and so on"
+    text = "\n".join(("  >_ OpenAI Codex", "", "› note follows", *rows, "", foot))
+    seen = ScreenSeen(text=text, command="codex", title="proj", cols=100, rows=40)
+    reading = adapter("codex").read(seen)
+
+    if footed:
+        assert reading.status is Status.IDLE
+        assert reading.draft.split() == " ".join(("note follows", *rows)).split()
+    else:
+        found = (Status.UNKNOWN, False) if long > 12 else (Status.IDLE, True)
+        assert (reading.status, bool(reading.draft)) == found
+
+
 def test_a_list_without_its_hint_is_no_draft() -> None:
     """A dialog of Codex that is drawn in part is neither a prompt nor a question."""
     text = "  Would you like to run it?\n\n› 1. Yes\n  2. No\n"

@@ -156,7 +156,8 @@ def test_a_session_that_is_gone_is_begun_anew_with_a_note(
 ) -> None:
     """`No conversation found`: it is looked for once, and not again until the budget is spent."""
     stage = staged(stages, part)
-    model.expect(say("Half of it.", match="Write the parser"), PROOF)
+    # Slow enough to be seen at work, or there was no turn.
+    model.expect(say("Half of it.", match="Write the parser", pace=0.5), PROOF)
 
     def ripe(view: View) -> bool:
         if view.status is not Status.IDLE or not model.asked or not view.tally.turns:

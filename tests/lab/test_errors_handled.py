@@ -207,7 +207,7 @@ def test_an_agent_whose_tasks_are_done_is_ended_and_stays_down(stage: Stage, mod
     """The last box is ticked while it is supervised."""
     tasks = stage.home.cwd / "TASKS.md"
     tasks.write_text("- [x] lexer\n- [ ] parser\n")
-    model.expect(say("The parser is written."))
+    model.expect(say("The parser is written.", pace=0.5))
     ended: list[float] = []
 
     def over(view: View) -> bool:

@@ -92,7 +92,7 @@ def _rounded(grammar: BoxGrammar, frame: Frame, bottom: int) -> Box | None:
 
 def _after_caret(manifest: Manifest, frame: Frame) -> Box | None:
     rows, grammar = frame.rows, manifest.box
-    least = max(len(rows) - 1 - grammar.most_below, -1)
+    least = max(len(rows) - 1 - _reach(manifest, rows), -1)
     for top in range(len(rows) - 1, least, -1):
         if _ROUND_FOOT.match(rows[top]):
             return _rounded(grammar, frame, top)
@@ -105,6 +105,18 @@ def _after_caret(manifest: Manifest, frame: Frame) -> Box | None:
         if rows[top] and manifest.dialog.hint.search(rows[top]):
             return None  # the caret above is a dialog's mark
     return None
+
+
+def _reach(manifest: Manifest, rows: list[str]) -> int:
+    """How many rows may stand below the caret: a draft is as long as its writer likes.
+
+    Without the program's own footer below it, it may be what was said before, in the transcript.
+    """
+    foot = next((n for n in range(len(rows) - 1, -1, -1) if not rows[n]), -1)
+    signs = manifest.sign("painted")
+    footed = any(sign.pattern.search(row) for row in rows[foot + 1 :] for sign in signs)
+    most = manifest.box.most_below
+    return max(most, _MAX_DRAFT_ROWS) if footed else most
 
 
 def _is_list(manifest: Manifest, rows: list[str], top: int) -> bool:
