@@ -22,6 +22,8 @@ pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
 ODD = """-n 'one' "two"; rm -rf $HOME `x` \\ -- grüße 日本語"""
 LINES = "first line\n\n  second 'line'; -x\nthird 三行目"
+#: Higher than it is long: what folds a paste away by its length shows every line of this.
+TALL = "\n".join(f"point {n} of the note" if n % 4 else "" for n in range(1, 26))
 LONG = " ".join(f"word{n}" for n in range(430))
 
 
@@ -45,12 +47,15 @@ def test_a_message_arrives_once_whatever_is_in_it(lodge: Lodge, model: Model) ->
     assert lodge.say("send", "a", "-", stdin=LINES) == "a has it\n"
     lodge.until_heard(LINES)
     lodge.until_status("a", "idle")
+    assert lodge.say("send", "a", "-", stdin=TALL) == "a has it\n"
+    lodge.until_heard(TALL)
+    lodge.until_status("a", "idle")
     assert lodge.say("send", "a", LONG) == "a has it\n"
     lodge.until_heard(LONG)
     lodge.until_status("a", "idle")
 
-    assert [lodge.heard(text) for text in (ODD, LINES, LONG)] == [1, 1, 1]
-    assert len(model.asked) == 3
+    assert [lodge.heard(text) for text in (ODD, LINES, TALL, LONG)] == [1, 1, 1, 1]
+    assert len(model.asked) == 4
 
 
 def test_a_message_waits_behind_a_dialog(lodge: Lodge, part: Part, model: Model) -> None:

@@ -10,7 +10,7 @@ from .equipment import Bare
 from .grammar import load, read_screen
 from .grammar.answers import keys_to_choose
 from .grammar.exits import lost_session, said_goodbye
-from .pasted import holds
+from .pasted import holds, holds_end
 from .speech import Marks, own_rows
 
 if TYPE_CHECKING:
@@ -94,8 +94,9 @@ class CliAdapter(Bare):
         return self._manifest.pause
 
     def holds(self, draft: str, text: str) -> bool:
-        """Whether it stands there, in full or by the words that stand for a long paste."""
-        return holds(draft, text, self._manifest.box.pasted)
+        """Whether it stands there: in full, as far as there is room, or by words for a paste."""
+        box = self._manifest.box
+        return holds(draft, text, box.pasted) or holds_end(draft, text, box.scrolled)
 
     def keys_for(self, prompt: Prompt, choice: Meaning) -> tuple[str, ...] | None:
         """The digit of the option of that meaning, or the way to it; None: there is none."""

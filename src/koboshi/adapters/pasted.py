@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+#: Characters of an end: a box that scrolls has rows of them, and a few may be anybody's.
+_ENOUGH = 10
+
 
 def bare(text: str) -> str:
     """Text as compared."""
@@ -20,6 +23,13 @@ def holds(draft: str, text: str, pasted: re.Pattern[str] | None = None) -> bool:
         return True
     found = pasted.fullmatch(draft.strip()) if pasted is not None else None
     return found is not None and any(_fits(found, form) for form in (text, text.strip()))
+
+
+def holds_end(draft: str, text: str, scrolled: re.Pattern[str]) -> bool:
+    """Whether it says that it shows the end of its text only, and that is the end of this one."""
+    found = scrolled.match(draft)
+    shown = bare(draft[found.end() :]) if found is not None else ""
+    return len(shown) >= _ENOUGH and bare(text).endswith(shown)
 
 
 def _fits(found: re.Match[str], text: str) -> bool:

@@ -52,6 +52,7 @@ class BoxGrammar:
     below: Pattern = NEVER  #: what a row under a `caret` box may look like
     placeholder: Pattern = NEVER
     pasted: Pattern = NEVER  #: what stands for a long paste: `chars`, `lines`, `breaks` of it
+    scrolled: Pattern = NEVER  #: what stands for the first rows of a draft that has no room
     alone: Pattern = NEVER  #: rows above a box that is drawn before it takes text
     menu: Pattern = NEVER  #: an entry of the menu of commands: group entry, and mark if any
     toasts: bool = False  #: the program lays words over the corner of its screen for some seconds

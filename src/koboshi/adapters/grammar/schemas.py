@@ -84,7 +84,7 @@ SCHEMA: dict[str, Any] = {
         "most_below": _number,
         **dict.fromkeys(("first_gap", "toasts"), _FLAG),
         **dict.fromkeys(("caret", "rule", "below", "placeholder"), _pattern),
-        **dict.fromkeys(("pasted", "alone", "menu"), _pattern),
+        **dict.fromkeys(("pasted", "scrolled", "alone", "menu"), _pattern),
     },
     "blocks": dict.fromkeys(("head", "user", "ended", "tool", "tree", "open_end"), _pattern),
     "signs": {"*": [_SIGN, "pattern"]},
