@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.lab.journals import record, saved_before_each_restart
 
-DOOMED = Path(__file__).with_name("programs") / "doomed.py"
+ROOT = Path(__file__).parent.parent.parent
 #: Seconds for one supervisor; only a failing test waits that long.
 PATIENCE = 120.0
 #: Every step, and where on its way its supervisor is killed. A refresh begins in the view: nothing
@@ -27,16 +27,15 @@ POINTS = (
 )
 
 
-def supervise(spec: dict[str, Any], point: str = "") -> int:
+def supervise(spec: dict[str, Any], point: str = "", *, program: str = "doomed") -> int:
     """One supervisor to its end; how it ended."""
     path = Path(spec["state"]) / "spec.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({**spec, "parent": os.getpid()}), encoding="utf-8")
     log = path.with_name("supervisor.log")
     with log.open("ab") as said:
-        child = subprocess.Popen(
-            [sys.executable, str(DOOMED), str(path), point], stdout=said, stderr=said
-        )
+        words = [sys.executable, "-m", f"tests.daemon.programs.{program}", str(path), point]
+        child = subprocess.Popen(words, cwd=ROOT, stdout=said, stderr=said)
     try:
         return child.wait(PATIENCE)
     except subprocess.TimeoutExpired:

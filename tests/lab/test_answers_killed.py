@@ -6,19 +6,18 @@ the agent lives.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import secrets
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from koboshi.core.actions import Answer
+from tests.daemon import refreshes
 from tests.lab.conftest import Lodges, Stages
 from tests.lab.journals import record
 from tests.lab.leftovers import LEFT
@@ -30,9 +29,6 @@ from tests.lab.test_answers import WAYS, results, ruled, waiting, ways
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
-DOOMED = Path(__file__).parent.parent / "daemon" / "programs" / "doomed_answer.py"
-#: Seconds for one supervisor; only a failing test waits that long.
-PATIENCE = 120.0
 #: Way and point, and what comes of it: the tool ran once, or a person is asked.
 ENDS = {
     ("keys", "decided"): "ran",
@@ -51,21 +47,7 @@ ENDS = {
 
 def supervise(spec: dict[str, Any], point: str = "") -> int:
     """One supervisor to its end; how it ended."""
-    path = Path(spec["state"]) / "spec.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({**spec, "parent": os.getpid()}), encoding="utf-8")
-    log = path.with_name("supervisor.log")
-    with log.open("ab") as said:
-        child = subprocess.Popen(
-            [sys.executable, str(DOOMED), str(path), point], stdout=said, stderr=said
-        )
-    try:
-        return child.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        raise AssertionError(f"{point}: not through; {log.read_text()[-3000:]}") from None
-    finally:
-        child.kill()
-        child.wait()
+    return refreshes.supervise(spec, point, program="doomed_answer")
 
 
 def spec_of(stage: Stage, way: str, socket: Path, tmp_path: Path) -> dict[str, Any]:

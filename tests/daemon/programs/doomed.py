@@ -7,27 +7,22 @@ KIND is an action (`checkpoint`), POINT where on its way: `decided` (written dow
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 import signal
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from koboshi.core.actions import Mode, Start
-from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven
+from koboshi.core.events import ActionFinished, Ending
 from koboshi.core.readings import Status
 from koboshi.core.settings import Settings
-from koboshi.daemon.solo import Post, start_first, watch_over
-from koboshi.hosts.tmux import TmuxHost
-from koboshi.performers import Program
 from koboshi.performers.acting import PERFORMERS
+from tests.daemon.programs.life import begin, live
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
     from koboshi.core.engine import Decision, World
     from koboshi.core.events import Event, Outcome
+    from koboshi.core.view import View
     from koboshi.daemon.supervisor import Supervisor
     from koboshi.performers.hands import Hands
 
@@ -89,34 +84,13 @@ class Doom:
 
 async def main(spec: dict[str, Any], point: str) -> None:
     """Look after the agent until its second run has its note and is done."""
-    doom, said = Doom(point), Path(spec["state"]) / "said"
-    host = TmuxHost(spec["socket"], state_dir=Path(spec["host_state"]))
-    post = Post(
-        agent="a1",
-        agent_type=spec["type"],
-        program=Program(argv=tuple(spec["argv"]), cwd=spec["cwd"], env=spec.get("env")),
-        state=Path(spec["state"]),
-        settings=SETTINGS,
-        hooks=Path(spec["hooks"]) if "hooks" in spec else None,
-    )
 
-    def begun(supervisor: Supervisor) -> None:
-        doom.lie_in_wait(supervisor)
-        start_first(supervisor)
+    def through(view: View) -> bool:
+        over = view.run.number > 1 and view.refresh is None and view.tally.refreshes > 0
+        return over and view.status is Status.IDLE
 
-    def enough(supervisor: Supervisor) -> bool:
-        view = supervisor.world.view
-        if not said.exists() and view.status is Status.IDLE:
-            said.touch()
-            supervisor.take(OrderGiven(order=Order.SEND, by="test", text=spec["say"]))
-        through = view.run.number > 1 and view.refresh is None and view.tally.refreshes > 0
-        return (through and view.status is Status.IDLE) or os.getppid() != spec["parent"]
-
-    try:
-        await watch_over(post, host, enough=enough, begun=begun, listen=doom.listen)
-    finally:
-        await host.close()
+    await live(spec, SETTINGS, Doom(point), through)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(json.loads(Path(sys.argv[1]).read_bytes()), (*sys.argv[2:], "")[0]))
+    begin(main)
