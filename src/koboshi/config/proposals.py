@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Notify, Send
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal
+from koboshi.rules.asking import ask
 from koboshi.rules.context import refresh_for
 
 from .facts import facts_of
@@ -52,7 +53,10 @@ def _notify(at: Occasion) -> tuple[Action, ...]:
 
 
 def _escalate(at: Occasion) -> tuple[Action, ...]:
-    return (Escalate(about=at.about, text=at.step.text or at.said),)
+    """The owner's words say what is needed, where there are some."""
+    if at.step.text:
+        return (Escalate(about=at.about, text=at.step.text),)
+    return (ask(at.about, at.said, "look at it"),)
 
 
 def _bundle(at: Occasion) -> tuple[Action, ...]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Bundle, Escalate, FixPrompt, Notify
+from koboshi.core.actions import Bundle, FixPrompt, Notify
 from koboshi.core.events import Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import ERRORS, Proposal, rule
+
+from .asking import ask
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
@@ -127,7 +129,7 @@ def same_error_again(view: View, now: Moment) -> Proposal | None:
     note = Notify(about=about, text=text, severity=Severity.P1)
     actions: list[Action] = [note, FixPrompt(about=about, text=text)]
     if count >= least + MORE:
-        actions.append(Escalate(about=about, text=f"{text}; help it"))
+        actions.append(ask(about, text, "help it"))
     message = f"the same error, {count} times: {echo.text!r}"
     return Proposal(message=message, actions=tuple(actions), evidence=(echo.text,))
 
@@ -155,8 +157,9 @@ def nothing_printed(view: View, now: Moment) -> Proposal | None:
     text = f"{view.context.agent} has printed nothing for {limit:g} s"
     waits = next((row for row in view.context.lines[::-1] if _WAITING in row.lower()), "")
     if waits:
-        asked = Escalate(about=about, text=f"{text} and seems to wait: {waits.strip()}")
-        return Proposal(message=asked.text, actions=(asked,), evidence=(waits,))
+        text = f"{text} and seems to wait: {waits.strip()}"
+        asked = ask(about, text, "see what it waits for")
+        return Proposal(message=text, actions=(asked,), evidence=(waits,))
     note = Notify(about=about, text=text, severity=Severity.P1)
     return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
 
