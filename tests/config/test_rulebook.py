@@ -82,7 +82,7 @@ def test_it_says_what_it_found() -> None:
     assert decision.finding.code == "OWN001"
     assert decision.finding.severity is Severity.P0
     assert decision.action == Notify(
-        about="1.OWN001.3.0", text="a1: too many 429: line with 429", severity=Severity.P0
+        about="OWN001.heard1.0", text="a1: too many 429: line with 429", severity=Severity.P0
     )
     assert decision.finding.evidence[0] == "line with 429"
 
@@ -172,6 +172,51 @@ def test_a_restart_goes_through_the_refresh() -> None:
 
     assert isinstance(action, Refresh)
     assert action.back
+
+
+def test_a_restart_is_not_asked_for_again_by_what_the_run_before_said() -> None:
+    """The two hours are not over, and the cure was taken: only a new line asks for another."""
+    driven = driver(own('count("log", "stuck", "2h") >= 1', actions='["restart"]'), quiet=0.0)
+    hear(driven, "stuck")
+    [refresh] = admitted(driven.decided)
+    driven.finish(refresh)
+    driven.tell(RunExited(run=1, code=0))
+    driven.decided.clear()
+    driven.start(run=2)
+    driven.see(reading(Status.IDLE))
+    driven.tell(Ticked(), after=3000.0)
+    before = [a.kind for a in admitted(driven.decided)]
+    said = (Heard(what="stuck", text="stuck again"),)
+
+    assert before == []
+    assert [a.kind for a in admitted(driven.tell(LinesHeard(run=2, heard=said)))] == ["refresh"]
+
+
+def test_another_run_is_no_new_occasion() -> None:
+    """For what is told, and for what was typed before."""
+    rule = own('count("log", "x", "5m") >= 1', actions='["notify", {send = "look"}]')
+    driven = driver(rule, quiet=0.0)
+    hear(driven, "x")
+    [send] = [a for a in admitted(driven.decided) if isinstance(a, Send)]
+    driven.finish(send)
+    driven.decided.clear()
+    driven.start(run=2)
+    driven.see(reading(Status.IDLE))
+    driven.tell(Ticked(), after=60.0)
+
+    assert admitted(driven.decided) == []
+
+
+def test_what_could_not_be_typed_is_for_the_next_run() -> None:
+    """It was in its turn until it crashed."""
+    rule = own('count("log", "x", "5m") >= 1', actions='[{send = "look"}]')
+    driven = driver(rule, Status.WORKING, quiet=0.0)
+    hear(driven, "x")
+    driven.start(run=2)
+    driven.see(reading(Status.IDLE))
+    driven.tell(Ticked(), after=10.0)
+
+    assert [a.kind for a in admitted(driven.decided)] == ["send"]
 
 
 def test_a_text_waits_for_the_prompt() -> None:

@@ -114,6 +114,8 @@ UNJUDGED = replace(QUESTION, advice=None)
 FORBIDDEN = replace(QUESTION, prompt=permission("rm -rf build"), advice=Advice(stance=Stance.ASK))
 REFUSED = replace(QUESTION, advice=DENIED)
 HELD = replace(QUESTION, nth=5, ticket="t1", prompt=permission(options=()))
+LOOK = "; look at its terminal, then 'koboshi ack a1'"
+HOLDS = "; see what holds it up, then 'koboshi ack a1'"
 HOW = "; koboshi answer a1:3.4 yes|no"
 HOOK = (Clue(source=Source.HOOK, status=Status.ASKING, at=9_990.0),)
 WINDOW = Window(limit=Limit(kind="session", resets_at=NOW.utc - 5.0), nth=2, since=9_000.0)
@@ -387,7 +389,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "RFR005": (
         refreshing(Stage.LOADING, Status.IDLE, tries=3),
-        Escalate(about="3.refresh5.loading0", text="a1: refresh is stuck while loading; look at its terminal, then 'koboshi ack a1'"),
+        Escalate(about="3.refresh5.loading0", text=f"a1: refresh is stuck while loading{LOOK}"),
         [view(), refreshing(Stage.LOADING, Status.IDLE, tries=2)],
     ),
     "RFR006": (
@@ -489,7 +491,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "LIM003": (
         replace(LIMITED, window=replace(WINDOW, tries=3)),
-        Escalate(about="limit2.outlived0", text="a1 is still limited after 3 messages; see what holds it up, then 'koboshi ack a1'"),
+        Escalate(about="limit2.outlived0", text=f"a1 is still limited after 3 messages{HOLDS}"),
         [
             LIMITED,
             view(window=replace(WINDOW, tries=3)),
@@ -538,7 +540,10 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "ERR002": (
         failing("400", Tally(failures=6, turns=6, cures=1)),
-        Escalate(about="3.failing6.0", text="a1 failed 6 times in a row (400); mend the cause, then 'koboshi ack a1'"),
+        Escalate(
+            about="3.failing6.0",
+            text="a1 failed 6 times in a row (400); mend the cause, then 'koboshi ack a1'",
+        ),
         [
             FAILED,
             view(tally=Tally(failures=6, cures=1)),
@@ -672,7 +677,10 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "LVL003": (
         replace(CIRCLE, loop=Loop(what="Bash npm test", call="c", nth=9, times=60)),
-        Escalate(about="loop9.0", text="a1 made the same call 60 times: Bash npm test; look at what it tries"),
+        Escalate(
+            about="loop9.0",
+            text="a1 made the same call 60 times: Bash npm test; look at what it tries",
+        ),
         [CIRCLE, replace(CIRCLE, loop=Loop(what="x", call="c", nth=9, times=59))],
     ),
     "CTX002": (
@@ -756,7 +764,10 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "IDL002": (
         view(tally=SENT),
-        Escalate(about="3.deaf0.0", text="a1 does not react: 5 messages, still idle; look at its terminal"),
+        Escalate(
+            about="3.deaf0.0",
+            text="a1 does not react: 5 messages, still idle; look at its terminal",
+        ),
         [view(tally=Tally(nudges=4)), view(Status.WORKING, tally=SENT)],
     ),
     "IDL003": (
@@ -808,7 +819,10 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "MSG002": (
         view(Status.WORKING, past=(told(Order.ASK, 7),)),
-        Escalate(about="3.ask7", text="a1 asks you: Which port?; 'koboshi questions' tells how to answer"),
+        Escalate(
+            about="3.ask7",
+            text="a1 asks you: Which port?; 'koboshi questions' tells how to answer",
+        ),
         [
             view(Status.WORKING),
             view(Status.WORKING, past=(told(Order.ASK, 7), told(Order.REPLY, 9))),
@@ -840,7 +854,8 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     "RLD003": (
         view(reload=replace(ASKED, run=2, tries=3)),
         Escalate(
-            about="3.reload2.3.0", text="a1 asked for a restart (new tools) and was not told why; look at its terminal, then 'koboshi ack a1'"
+            about="3.reload2.3.0",
+            text=f"a1 asked for a restart (new tools) and was not told why{LOOK}",
         ),
         [view(), view(reload=ASKED), GONE],
     ),

@@ -13,6 +13,7 @@ from koboshi.core.gate import Word
 from koboshi.core.readings import Status
 from koboshi.core.rules import ERRORS
 from koboshi.core.settings import Settings
+from koboshi.core.view import THINGS
 from koboshi.rules import texts
 from tests.core.worlds import Driver, admitted, blank, reading, words
 
@@ -49,6 +50,32 @@ def test_fatal_words_are_told_once_per_occurrence() -> None:
     assert hear(driver, FATAL, "Fatal error: x") == ["notify", "fix-prompt"]
     assert admitted(driver.tell(Ticked(), after=30.0)) == []
     assert hear(driver, FATAL, "Fatal error: y", after=61.0) == ["notify", "fix-prompt"]
+
+
+def test_another_run_makes_no_old_words_new() -> None:
+    """What the run before printed was told; a restart within the five minutes is no occurrence."""
+    driver = at_work()
+    hear(driver, FATAL, "Fatal error: x")
+    hear(driver, MEMORY, "out of memory")
+    hear(driver, f"{ERRORS}typeerror", "TypeError: x", times=3)
+    driver.tell(RunExited(run=1, code=1))
+    driver.decided.clear()
+    driver.start(run=2)
+    driver.see(reading(Status.WORKING))
+    driver.tell(Ticked(), after=90.0)
+    words = {d.finding.code for d in driver.decided if d.verdict.admitted}
+
+    assert words & {"TXT001", "TXT002", "TXT004"} == set()
+
+
+def test_words_are_told_again_whatever_was_heard_in_between() -> None:
+    """What is heard is forgotten when much else is; that it was told before is no reason then."""
+    driver = at_work()
+    hear(driver, FATAL, "Fatal error: x")
+    many = tuple(Heard(what=f"{ERRORS}{n}", text="Error: n") for n in range(THINGS))
+    driver.tell(LinesHeard(run=1, heard=many), after=61.0)
+
+    assert hear(driver, FATAL, "Fatal error: y") == ["notify", "fix-prompt"]
 
 
 def test_fatal_words_restart_nothing() -> None:

@@ -93,20 +93,25 @@ class Facts(dict[Any, Any]):
             if event.type == kind and event.now.at > start and _tells(event, pattern)
         )
 
-    def total(self, pattern: str) -> int:
-        """How often that was ever heard."""
-        echo = self._echoes.get(pattern)
-        return echo.total if echo else 0
+    def nth(self, patterns: tuple[str, ...]) -> int:
+        """The last time that one of these was heard, of all times; 0: never."""
+        return max((e.nth for p in patterns if (e := self._echoes.get(p))), default=0)
+
+    def heard_in_run(self, patterns: tuple[str, ...]) -> bool:
+        """Whether this very run said one of these."""
+        since = self.view.run.since
+        found = (self._echoes.get(pattern) for pattern in patterns)
+        return any(echo is not None and echo.times[-1] >= since for echo in found)
 
     def text(self, pattern: str) -> str:
         """The last line in which it was heard."""
         echo = self._echoes.get(pattern)
         return echo.text if echo else ""
 
-    def last(self, types: tuple[str, ...]) -> int:
-        """Number of the last event of these types; 0: none is remembered."""
+    def last(self, types: tuple[str, ...]) -> Event | None:
+        """The last event of these types; None: none is remembered."""
         wanted = [_HEARD if each == LOG else each for each in types]
-        return next((e.seq for e in reversed(self.view.past) if e.type in wanted), 0)
+        return next((e for e in reversed(self.view.past) if e.type in wanted), None)
 
 
 _last: Facts | None = None

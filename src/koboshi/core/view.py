@@ -165,6 +165,7 @@ class Echo:
     total: int = 0
     times: tuple[float, ...] = ()
     text: str = ""
+    nth: int = 0  #: of all that was heard of this agent: names the last time, whatever is forgotten
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

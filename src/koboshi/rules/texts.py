@@ -63,12 +63,9 @@ def _heard(view: View, patterns: tuple[str, ...], now: Moment) -> list[Echo]:
 
 
 def _news(view: View, patterns: tuple[str, ...], now: Moment) -> tuple[str, Echo] | None:
-    """The latest of these, and a name for this time."""
+    """The latest of these, and a name for this time: another run does not make it another."""
     heard = _heard(view, patterns, now)
-    if not heard:
-        return None
-    total = sum(echo.total for echo in view.echoes if echo.what in patterns)
-    return f"{view.run.number}.{total}", heard[-1]
+    return (f"heard{heard[-1].nth}", heard[-1]) if heard else None
 
 
 @rule("TXT001", "fatal-words-printed", Severity.P0, listens=FATAL, cooldown=PAUSE)
@@ -115,10 +112,11 @@ def same_error_again(view: View, now: Moment) -> Proposal | None:
     least = view.settings.same_error_max
     if least <= 0:
         return None
+    begun = view.run.since  # what only runs before it met was told then
     counted = [
         (sum(1 for at in echo.times if now.at - at < AGAIN), echo)
         for echo in view.echoes
-        if echo.what.startswith(ERRORS) and echo.total >= least
+        if echo.what.startswith(ERRORS) and echo.total >= least and echo.times[-1] >= begun
     ]
     count, echo = max(counted, key=lambda pair: pair[0], default=(0, None))
     if echo is None or count < least:
