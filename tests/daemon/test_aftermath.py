@@ -78,7 +78,7 @@ class Scene:
             state=tmp_path / "state",
             reach=reach,
         )
-        self.reach = reach
+        self.reach, self.post = reach, post
         self.aftermath = Aftermath(post, reach, self.supervisor)
         self.aftermath.attend()
 
@@ -185,6 +185,70 @@ def test_a_prompt_is_written_and_handed_over(make: Make) -> None:
         assert "exit code 1" in Path(path).read_text()
         assert more == ("handed over" if handed else "")
         assert len(scene.supervisor.world.view.outbox) == handed
+
+
+def test_a_prompt_that_was_handed_over_reaches_the_run_after_a_crash(make: Make) -> None:
+    """The agent is gone before it could be typed."""
+    scene = make({"incidents": {"hand_over": "run"}}, mode=Mode.KEEP)
+    scene.life.agent.end(9)
+    scene.perform(FixPrompt(about="1.x", text="exit code 1"))
+    scene.life.live(90.0)
+
+    assert scene.supervisor.world.view.run.number == 2
+    [text] = [each for each in scene.life.sent if "root cause" in each]
+    assert "exit code 1" in text
+
+
+CLAUDE = """#!/bin/sh
+for last; do :; done
+printf '%s' "$last" > given; pwd > where; printf '%s' "$MY_SERVICE_TOKEN" > token
+cat <<'EOF'
+{"type": "result", "subtype": "success", "is_error": false, "result": "mended", "session_id": "s"}
+EOF
+"""
+
+
+def test_a_prompt_is_handed_to_a_fresh_run_without_a_terminal(make: Make, tmp_path: Path) -> None:
+    """In the agent's folder, with its environment; one, and not another a moment later."""
+    scene = make({"incidents": {"hand_over": "headless"}}, mode=Mode.KEEP)
+    cli = tmp_path / "claude"
+    cli.write_text(CLAUDE)
+    cli.chmod(0o755)
+    program = replace(scene.post.program, argv=(str(cli), "--resume", "s1"))
+    post = replace(scene.post, agent_type="claude", program=program)
+    Aftermath(post, scene.reach, scene.supervisor).attend()
+    spawned: list[Coroutine[Any, Any, None]] = []
+    scene.life.runtime.spawn = spawned.append  # type: ignore[method-assign, assignment]
+
+    outcome = scene.perform(FixPrompt(about="1.x", text="exit code 1"))
+    again = scene.perform(FixPrompt(about="2.x", text="exit code 1"))
+    (work,) = spawned
+    asyncio.run(work)
+    body = scene.life.heard[-1].body
+
+    path, _, said = outcome.why.partition("; ")
+    assert said.startswith("handed to task_")
+    assert (scene.repo.top / "given").read_text() == Path(path).read_text()
+    assert (scene.repo.top / "where").read_text().strip() == str(scene.repo.top)
+    assert (scene.repo.top / "token").read_text() == "known-value-of-the-environment"
+    assert "not handed over: task_" in again.why
+    assert isinstance(body, ActionFinished)
+    assert body.outcome.ending is Ending.DONE
+    assert body.outcome.why.endswith("finished: mended")
+    assert scene.supervisor.world.view.outbox == ()
+
+
+def test_an_agent_that_has_no_such_run_is_told_of(make: Make) -> None:
+    """And nothing is started while nobody may do anything."""
+    scene = make({"incidents": {"hand_over": "headless"}}, mode=Mode.KEEP)
+    post = replace(scene.post, agent_type="generic")
+    Aftermath(post, scene.reach, scene.supervisor).attend()
+    outcome = scene.perform(FixPrompt(about="1.x", text="exit code 1"))
+
+    assert outcome.ending is Ending.DONE
+    assert outcome.why.endswith("not handed over: a generic agent has no run without a terminal")
+    watching = make({"incidents": {"hand_over": "headless"}}, mode=Mode.OBSERVE)
+    assert "hand" not in watching.perform(FixPrompt(about="1.x", text="exit code 1")).why
 
 
 def test_a_template_that_is_not_there_is_a_failure_with_words(make: Make, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from koboshi.config.outside import HEADLESS
 from koboshi.config.whole import hook_names
 from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Mode, Notify, Start
 from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
@@ -25,6 +26,7 @@ from koboshi.store.redaction import redact, secret_values
 from koboshi.store.wording import action_words
 
 from .collecting import Collector, prompt_about, write_prompt
+from .mending import Mender
 
 if TYPE_CHECKING:
     from koboshi.config.outside import Hook, Program
@@ -102,8 +104,12 @@ class Aftermath:
         wanted = self._reach.owned.file.incidents
         async with asyncio.timeout(PATIENCE):
             path = await write_prompt(self._post, self._supervisor, action.text, wanted, self.mask)
-        if not wanted.hand_over or self._supervisor.world.view.settings.mode < Mode.KEEP:
+        view = self._supervisor.world.view
+        if not wanted.hand_over or view.paused or view.settings.mode < Mode.KEEP:
             return str(path)
+        if wanted.hand_over == HEADLESS:
+            said = await asyncio.to_thread(path.read_text, encoding="utf-8")
+            return f"{path}; {await Mender(self._post, self._supervisor).hand(action, said)}"
         # In its own words and not as a path: to read a file outside of its folder it would have to
         # ask somebody, at night.
         said = await asyncio.to_thread(
