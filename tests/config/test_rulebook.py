@@ -132,6 +132,36 @@ def test_a_stretch_of_one_status_is_one_occasion() -> None:
     assert len(admitted(driven.decided)) == 2
 
 
+def test_what_is_seldom_is_counted_over_hours() -> None:
+    """However much is seen in between: the third exit within an hour, and not the second."""
+    driven = driver(own('count("run-exited", "code=7", "1h") >= 3'))
+    for run in (1, 2, 3):
+        assert admitted(driven.decided) == []
+        driven.tell(RunExited(run=run, code=7), after=600.0)
+        driven.start(run=run + 1)
+        for _ in range(40):
+            driven.see(reading(Status.WORKING))
+
+    assert [a.kind for a in admitted(driven.decided)] == ["notify"]
+
+
+def test_what_was_held_up_is_asked_for_whatever_is_seen_meanwhile() -> None:
+    """Law 1 for `on`: an exit, and a line, while the rule was cooling down."""
+    for on, when in (("run-exited", "true"), ("log", 'count("log", "x", "1h") >= 1')):
+        driven = driver(own(when, f'on = ["{on}"]', 'cooldown = "10m"'))
+        for after in (1.0, 60.0):
+            said = (Heard(what="x", text="x"),)
+            driven.tell(LinesHeard(run=driven.view.run.number, heard=said), after=after)
+            driven.tell(RunExited(run=driven.view.run.number, code=1))
+            driven.start(run=driven.view.run.number + 1)
+        for _ in range(40):
+            driven.see(reading(Status.WORKING))
+        before = len(admitted(driven.decided))
+        driven.tell(Ticked(), after=600.0)
+
+        assert (on, before, len(admitted(driven.decided))) == (on, 1, 2)
+
+
 def test_on_says_when_to_look() -> None:
     """Each bad exit is one occasion."""
     rule = own("exit_code > 0", 'on = ["run-exited"]', actions='["escalate"]')

@@ -251,7 +251,7 @@ def test_old_looks_and_looks_of_another_run_are_ignored(
 
     driver.tell(look, after=10.0)
 
-    assert replace(driver.view, past=before.past) == before
+    assert replace(driver.view, past=before.past, rare=before.rare) == before
 
 
 def test_looks_older_than_our_own_keystroke_are_ignored() -> None:
@@ -998,7 +998,7 @@ def test_outcomes_about_another_run_are_history(
 
     after = fold(before, event(outcome(action, Ending.FAILED)))
 
-    assert replace(after, past=before.past) == replace(before, acted_at=50.0)
+    assert replace(after, past=before.past, rare=before.rare) == replace(before, acted_at=50.0)
 
 
 def test_a_failed_start_counts_like_a_start() -> None:
@@ -1021,7 +1021,7 @@ def test_giving_up_is_remembered_and_telling_is_not() -> None:
 
     driver.finish(Escalate(about="1.spent0", text="t", gives_up=True))
 
-    assert replace(told, past=before.past) == before
+    assert replace(told, past=before.past, rare=before.rare) == before
     assert driver.view.given_up
 
 
@@ -1065,7 +1065,7 @@ def test_skipped_changes_nothing_but_the_time_of_our_last_keystroke(
 
     after = fold(before, event(outcome(action, Ending.SKIPPED)))
 
-    assert replace(after, past=before.past, acted_at=before.acted_at) == before
+    assert replace(after, past=before.past, rare=before.rare, acted_at=before.acted_at) == before
 
 
 def test_a_shell_in_the_foreground_is_an_exit() -> None:

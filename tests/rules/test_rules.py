@@ -818,15 +818,17 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
         ],
     ),
     "MSG002": (
-        view(Status.WORKING, past=(told(Order.ASK, 7),)),
+        view(Status.WORKING, rare=(told(Order.ASK, 7),)),
         Escalate(
             about="3.ask7",
-            text="a1 asks you: Which port?; 'koboshi questions' tells how to answer",
+            text="a1 asks you: Which port?; 'koboshi questions' lists it",
         ),
         [
             view(Status.WORKING),
-            view(Status.WORKING, past=(told(Order.ASK, 7), told(Order.REPLY, 9))),
-            view(Status.WORKING, past=(told(Order.TELL, 7),)),
+            view(Status.WORKING, rare=(told(Order.ASK, 7), told(Order.REPLY, 9))),
+            view(Status.WORKING, rare=(told(Order.TELL, 7),)),
+            view(Status.IDLE, since=99_999.0, rare=(told(Order.ASK, 7),)),
+            view(Status.WORKING, run=replace(RUN, since=99_999.0), rare=(told(Order.ASK, 7),)),
         ],
     ),
     "RLD001": (

@@ -65,6 +65,8 @@ NAMES: dict[str, tuple[str, _Look]] = {
     "now": ("the time, in seconds since 1970", lambda _, now: int(now.utc)),
 }
 _NEVER = 1 << 40
+#: Seconds for which an event is an occasion to look.
+RECENT = 3600.0
 
 
 class Facts(dict[Any, Any]):
@@ -76,6 +78,7 @@ class Facts(dict[Any, Any]):
         self.context: Any = None  #: CEL's, once something was asked; the same for all conditions
         self.given: set[str] = set()  #: what it has been told
         self._echoes = {echo.what: echo for echo in view.echoes}
+        self._events: tuple[Event, ...] | None = None
 
     def __missing__(self, key: str | Count) -> Any:  # noqa: ANN401 - by name
         value = self._count(*key) if isinstance(key, tuple) else NAMES[key][1](self.view, self.now)
@@ -83,15 +86,23 @@ class Facts(dict[Any, Any]):
         return value
 
     def _count(self, kind: str, pattern: str, window: float) -> int:
+        if kind != LOG:
+            return len(self._counted(kind, pattern, window))
+        start, echo = self.now.at - window, self._echoes.get(pattern)
+        return sum(1 for at in echo.times if at > start) if echo else 0
+
+    def _counted(self, kind: str, pattern: str, window: float) -> list[Event]:
         start = self.now.at - window
-        if kind == LOG:
-            echo = self._echoes.get(pattern)
-            return sum(1 for at in echo.times if at > start) if echo else 0
-        return sum(
-            1
-            for event in self.view.past
+        return [
+            event
+            for event in self.events
             if event.type == kind and event.now.at > start and _tells(event, pattern)
-        )
+        ]
+
+    def newest(self, counts: tuple[Count, ...]) -> Event | None:
+        """The last of all that is counted there."""
+        found = [event for count in counts for event in self._counted(*count)[-1:]]
+        return max(found, key=lambda event: event.seq, default=None)
 
     def nth(self, patterns: tuple[str, ...]) -> int:
         """The last time that one of these was heard, of all times; 0: never."""
@@ -109,9 +120,19 @@ class Facts(dict[Any, Any]):
         return echo.text if echo else ""
 
     def last(self, types: tuple[str, ...]) -> Event | None:
-        """The last event of these types; None: none is remembered."""
+        """The last event of these types, within the hour; None: none is remembered."""
         wanted = [_HEARD if each == LOG else each for each in types]
-        return next((e for e in reversed(self.view.past) if e.type in wanted), None)
+        found = next((e for e in reversed(self.events) if e.type in wanted), None)
+        return found if found is not None and self.now.at - found.now.at < RECENT else None
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All that are remembered, the newest last."""
+        if self._events is None:
+            past = self.view.past
+            first = past[0].seq if past else 0  # whatever came since is there, seldom or not
+            self._events = (*(e for e in self.view.rare if e.seq < first), *past)
+        return self._events
 
 
 _last: Facts | None = None

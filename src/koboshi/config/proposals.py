@@ -13,7 +13,7 @@ from koboshi.core.rules import Proposal
 from koboshi.rules.asking import ask
 from koboshi.rules.context import refresh_for
 
-from .facts import facts_of
+from .facts import LOG, facts_of
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
@@ -86,7 +86,7 @@ def _send(at: Occasion) -> tuple[Action, ...]:
 
 def _typed(view: View, about: str) -> bool:
     """Whether a run before this one was told that."""
-    ends = (e.body for e in view.past if isinstance(e.body, ActionFinished))
+    ends = (e.body for e in view.rare if isinstance(e.body, ActionFinished))
     return any(
         isinstance(b.action, Send) and b.action.about == about and b.outcome.ending is Ending.DONE
         for b in ends
@@ -155,11 +155,12 @@ def check_of(
     def check(view: View, now: Moment) -> Proposal | None:
         facts = facts_of(view, now)
         seen = facts.last(on) if on else None
-        if (on and seen is None) or not condition.holds(facts):
+        looks = not on or seen is not None or (LOG in on and facts.nth(patterns) > 0)
+        if not looks or not condition.holds(facts):
             return None
         lines = tuple(text for text in map(facts.text, patterns) if text)
         told = message or f"{name.replace('-', ' ')}{f': {lines[-1]}' if lines else ''}"
-        about, fresh = _occasion(facts, patterns, seen)
+        about, fresh = _occasion(facts, patterns, seen or facts.newest(condition.counted))
         said = f"{view.context.agent}: {told}"
         actions = [
             action

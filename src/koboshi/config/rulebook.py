@@ -103,9 +103,9 @@ class RuleTable(BaseModel):
     severity: Annotated[Severity, PlainValidator(_severity)] = Severity.P1
     """`P0` now, `P1` soon, `P2` for the record."""
     on: Annotated[tuple[str, ...], PlainValidator(_types)] = ()
-    """Types of events; the rule looks only while one of them is among the last 32 events of the
-    agent, and once for each. `log` is a line in which a pattern of `when` was found. Empty: always.
-    """
+    """Types of events; the rule looks while one of them was there within the hour and is still
+    known (see below), and once for each. `log` is a line in which a pattern of `when` was found.
+    Empty: always."""
     when: Words
     """What has to be so, in CEL. The names are listed below."""
     match: Annotated[tuple[Example, ...], PlainValidator(_examples)] = ()

@@ -35,7 +35,6 @@ from .readings import Status, added, ran_between, unmarked
 from .signals import all_let_go, told, with_clue, with_context, without
 from .status import settle
 from .view import (
-    HISTORY,
     Belief,
     Clue,
     Exit,
@@ -98,7 +97,7 @@ def fold(view: View, event: Event) -> View:
             assert_never(body)
     if after is view and not isinstance(body, _ALWAYS_NEW):
         return view  # an old story
-    return evolve(after, past=(*after.past[1 - HISTORY :], event))
+    return after.after(event)
 
 
 # -- belief -----------------------------------------------------------------------------------
