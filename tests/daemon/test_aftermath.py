@@ -402,6 +402,45 @@ def test_a_hook_that_comes_first_is_waited_for_and_decides_nothing(make: Make) -
     assert body.outcome == Outcome(ending=Ending.FAILED, why="ended with 5: first")
 
 
+@pytest.mark.parametrize(
+    ("name", "action"),
+    [
+        ("restart", Start(run=2, origin=Origin.RESUMED, session="s1")),
+        ("notify", Notify(about="1.x", text="exit code 1", severity=Severity.P0)),
+        ("debug_collect", BUNDLE),
+        ("generate_prompt", FixPrompt(about="1.x", text="exit code 1")),
+        ("escalate", Escalate(about="1.x", text="look at it")),
+        ("send", Send(run=1, text="look at the tests", about="x")),
+        ("command", Command(about="1.x", name="page", text="exit code 1")),
+    ],
+)
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_every_action_of_a_rule_is_extended_by_a_program(
+    make: Make, tmp_path: Path, when: str, name: str, action: Action
+) -> None:
+    """It gets the facts; that it failed, what it printed and its name are in the journal."""
+    got = tmp_path / "got"
+    hook = {"run": ["/bin/sh", "-c", f"cat > {got}; echo mine; exit 3"], "when": when}
+    scene = make({"actions": {name: hook}})
+    work: list[Coroutine[Any, Any, None]] = []
+    scene.life.runtime.spawn = work.append  # type: ignore[method-assign, assignment]
+    if when == "before":
+        asyncio.run(scene.aftermath.before(action))
+    else:
+        scene.aftermath.after(action, Outcome(ending=Ending.DONE, why="told"))
+        asyncio.run(work.pop())
+    facts, body = json.loads(got.read_text()), scene.life.heard[-1].body
+
+    assert set(facts) == {"reason", "eventId", "severity", "details", "context"}
+    assert facts["details"]["action"]["kind"] == action.kind
+    assert (facts["details"]["outcome"] is None) == (when == "before")
+    assert isinstance(body, ActionFinished)
+    assert isinstance(body.action, Command)
+    assert body.action.name == f"[actions.{name}]"
+    assert body.action.text.startswith(f"{when} ")
+    assert body.outcome == Outcome(ending=Ending.FAILED, why="ended with 3: mine")
+
+
 def test_a_program_in_the_place_of_a_restart_knows_what_would_be_started(
     make: Make, tmp_path: Path
 ) -> None:

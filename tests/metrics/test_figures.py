@@ -15,6 +15,8 @@ from koboshi.core.events import (
     Body,
     Ending,
     Event,
+    Order,
+    OrderGiven,
     Origin,
     Outcome,
     RunExited,
@@ -107,6 +109,31 @@ def test_recoveries_add_up() -> None:
         seen(driver, figures, Status.IDLE)
 
     assert (figures.recovered, figures.recovering, figures.crashes) == (2, 14.0, 2)
+
+
+def test_an_end_that_a_person_wanted_is_no_crash() -> None:
+    """Whatever signal it took; neither does anything recover from it."""
+    driver, figures = Driver(), Figures(agent="a1")
+    told(driver, figures, RunStarted(run=1, origin=Origin.FIRST))
+    seen(driver, figures, Status.WORKING)
+    told(driver, figures, OrderGiven(order=Order.STOP, by="person"))
+    told(driver, figures, RunExited(run=1, signal=15))
+
+    assert (figures.crashes, figures.last_crash, figures.down_since) == (0, None, None)
+    assert figures.ended == 1
+
+
+def test_an_end_that_only_a_shell_tells_of_is_one() -> None:
+    """In a person's pane there is no exit code; and it is counted once."""
+    driver, figures = Driver(), Figures(agent="a1")
+    told(driver, figures, RunStarted(run=1, origin=Origin.FIRST))
+    seen(driver, figures, Status.WORKING)
+    for _ in range(3):
+        seen(driver, figures, Status.GONE)
+    told(driver, figures, RunExited(run=1, code=1))
+
+    assert (figures.crashes, figures.ended, figures.run_since) == (1, 1, None)
+    assert figures.down_since is not None
 
 
 def test_time_without_a_supervisor_is_told_apart() -> None:

@@ -162,15 +162,18 @@ class Aftermath:
         """Run it; what came of it is an event of its own."""
         came = await self._ran(hook, facts)
         text = f"{hook.when} {action_words(action)}"
-        done = Command(about=action.key, name=f"[actions.{action.kind}]", text=text)
+        done = Command(about=action.key, name=f"[actions.{self._named(action)}]", text=text)
         outcome = Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=str(came))
         self._supervisor.take(ActionFinished(key=done.key, action=done, outcome=outcome))
 
     def _hook(self, action: Action, when: str) -> Hook | None:
-        hooks = self._reach.owned.file.actions
-        named = next((name for name in hook_names(action) if name in hooks), "")
-        hook = hooks.get(named)
+        hook = self._reach.owned.file.actions.get(self._named(action))
         return hook if hook and hook.when == when and (hook.run or hook.shell) else None
+
+    def _named(self, action: Action) -> str:
+        """The name of its hook, as the owner wrote it."""
+        hooks = self._reach.owned.file.actions
+        return next((name for name in hook_names(action) if name in hooks), "")
 
     async def _ran(self, program: Program, facts: dict[str, Any]) -> Ran:
         try:
