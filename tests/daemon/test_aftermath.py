@@ -128,6 +128,35 @@ def test_a_bundle_holds_what_tells_of_it(make: Make) -> None:
     assert scene.supervisor.world.view.context.agent in found["incident.json"]
 
 
+def test_every_part_of_a_bundle_has_what_it_is_for(make: Make) -> None:
+    """The end of logs and transcript, git, machine, versions, configuration."""
+    scene = make({"incidents": {"lines": 5}, "notify": {"quiet": "22:00-07:00"}})
+    scene.repo.write("kept.txt", "one\n")
+    scene.repo.git("add", "kept.txt")
+    scene.repo.git("commit", "-qm", "keep one")
+    scene.repo.write("kept.txt", "one\ntwo\n")
+    scene.repo.write("new.txt", "x\n")
+    logs = scene.folder.parent.parent / "logs"
+    logs.mkdir()
+    many = "".join(f"row {n}\n" for n in range(500))
+    (logs / "scripted_sim_20261115.log").write_text(many)
+    (logs / "monitor_sim.log").write_text(many)
+    scene.supervisor.hands.transcript = lambda: tuple(f'{{"n": {n}}}'.encode() for n in range(50))
+    found = unpacked(Path(scene.perform(BUNDLE).why))
+    system, versions = json.loads(found["system.json"]), json.loads(found["versions.json"])
+
+    assert found["output.log"].split() == [w for n in range(495, 500) for w in ("row", f"{n}")]
+    assert found["monitor.log"] == found["output.log"]
+    assert found["transcript.jsonl"].split("\n") == [f'{{"n": {n}}}' for n in range(45, 50)]
+    assert "M\tkept.txt" in found["git.txt"]
+    assert "## new files\nnew.txt" in found["git.txt"]
+    assert "1 file changed, 1 insertion(+)" in found["git.txt"]
+    assert "keep one" in found["git.txt"].partition("## log")[2]
+    assert {"platform", "load", "memory", "disks", "python"} <= set(system)
+    assert set(versions) == {"koboshi", "agent_type", "cli", "argv"}
+    assert json.loads(found["config.json"])["owner"]["quiet"] == "22:00-07:00"
+
+
 def test_a_bundle_goes_to_storage_where_one_is_named(make: Make) -> None:
     """What came of the first try is in the outcome."""
     given: list[tuple[str, ...]] = []
@@ -206,6 +235,21 @@ cat <<'EOF'
 {"type": "result", "subtype": "success", "is_error": false, "result": "mended", "session_id": "s"}
 EOF
 """
+
+
+def test_a_prompt_has_what_its_log_has_not_yet(make: Make) -> None:
+    """Logs are written a moment later, and the last line is the one that matters."""
+    scene = make({})
+    *rows, last = scene.supervisor.world.view.context.lines
+    logs = scene.folder.parent.parent / "logs"
+    logs.mkdir()
+    (logs / "scripted_sim_20261115.log").write_text(
+        "".join(f"2026-11-15T01:00:00Z {row}\n" for row in ("long ago", *rows))
+    )
+    text = asyncio.run(scene.aftermath.prompt("exit code 1"))
+    shown = [row.partition("Z ")[2] or row for row in text.split("```")[1].split("\n")[1:-1]]
+
+    assert shown == ["long ago", *map(str.rstrip, rows), last.rstrip()]
 
 
 def test_a_prompt_is_handed_to_a_fresh_run_without_a_terminal(make: Make, tmp_path: Path) -> None:

@@ -186,6 +186,54 @@ def test_prometheus_can_read_it(figures: Figures) -> None:
     assert rows["koboshi_up", (("agent", "a1"),)] == 1
 
 
+def test_every_figure_has_its_name(figures: Figures) -> None:
+    """Whoever draws them relies on the names; the file of a day has the same figures."""
+    figures.tokens, figures.answered = 1200, 3
+    rows: dict[str, dict[str, float]] = {}
+    for family in text_string_to_metric_families(exposition([figures], UTC + 75.0)):
+        for sample in family.samples:
+            words = ("type", "kind", "severity", "outcome", "reason", "status")
+            labels = " ".join(sample.labels[word] for word in words if word in sample.labels)
+            rows.setdefault(sample.name, {})[labels] = sample.value
+
+    assert {name: rows[name] for name in NAMES} == NAMES
+    assert rows["koboshi_events_total"]["run-exited P0"] == 1.0
+    assert rows["koboshi_actions_total"] == {"send done": 1.0, "start failed": 1.0}
+    assert rows["koboshi_status_seconds_total"]["working"] == pytest.approx(62.0)
+    assert rows["koboshi_status_seconds_total"]["gone"] == pytest.approx(3.0)
+    made = json.loads(pages((figures,), UTC)[day_file(figures.day)])["agents"]["a1"]
+    assert {key: made[key] for key in DAILY} == DAILY
+
+
+#: Name, labels, value of what the day of `figures` comes to.
+NAMES = {
+    "koboshi_restarts_total": {"person": 1.0, "crash": 1.0, "failed": 1.0},
+    "koboshi_prompts_answered_total": {"": 3.0},
+    "koboshi_crashes_total": {"": 1.0},
+    "koboshi_up": {"": 1.0},
+    "koboshi_uptime_seconds": {"": 10.0},
+    "koboshi_uptime_mean_seconds": {"": 61.0},
+    "koboshi_context_used_percent": {"": 40.0},
+    "koboshi_tokens": {"": 1200.0},
+    "koboshi_last_crash_timestamp_seconds": {"": UTC + 62.0},
+    "koboshi_recovery_seconds_count": {"": 1.0},
+    "koboshi_recovery_seconds_sum": {"": 5.0},
+}
+#: The same in the file of the day.
+DAILY = {
+    "restarts": {"person": 1, "crash": 1, "failed": 1},
+    "actions": {"send done": 1, "start failed": 1},
+    "answered": 3,
+    "crashes": 1,
+    "mean_uptime": 61.0,
+    "context": 40.0,
+    "tokens": 1200,
+    "last_crash": UTC + 62.0,
+    "recovered": 1,
+    "mean_recovery": 5.0,
+}
+
+
 def test_books_go_on_after_a_restart_and_begin_anew_each_day(tmp_path: Path) -> None:
     """A file a day; what is so at the moment goes over into the next."""
     driver, books = Driver(), Books(tmp_path)
