@@ -353,6 +353,15 @@ when = 'age > 1'
     assert sheet.book.rules == ()
 
 
+def test_they_are_told_in_the_order_of_their_lines() -> None:
+    """Also where only the rules are asked for."""
+    rows = ("[[rule]]", 'code = "OWN001"', 'name = "x"', 'when = "agee > 1"', 'mode = "x"')
+    mistakes = parse("\n".join((*rows, 'severity = "P9"')), "k.toml").book.mistakes
+
+    assert [each.line for each in mistakes] == sorted(each.line or 0 for each in mistakes)
+    assert len(mistakes) >= 3
+
+
 def test_a_caret_stands_below_the_place() -> None:
     """In the row of the condition."""
     [mistake] = parse("[[rule]]\ncode='A1'\nname='a'\nwhen='age > 1 && agee < 2'", "k").mistakes

@@ -123,6 +123,10 @@ def test_channels_and_mistakes_in_the_owners_file_are_told(patient: Patient) -> 
     [check] = patient.checks("config", Grade.WRONG)
     assert "notify.channels.a.url" in check.said
     assert "hunter2" not in check.said
+    rule = "[[rule]]\ncode = 'OWN001'\nname = 'x'\nwhen = 'agee > 1'\nactions = ['notify']\n"
+    file.write_text(rule)
+    [check] = patient.checks("config", Grade.WRONG)
+    assert check.said.endswith("did you mean 'age'?")
 
 
 def test_bundles_that_wait_for_their_storage_are_told(patient: Patient) -> None:

@@ -155,7 +155,8 @@ def rulebook(
             (made if table.get("enabled", True) else off).append(rule)
             places[rule.code] = lines.of((TABLE, str(number), "code"))
     if mistakes:
-        return Rulebook(mistakes=tuple(mistakes), places=places)
+        ordered = sorted(mistakes, key=lambda each: each.line or 0)
+        return Rulebook(mistakes=tuple(ordered), places=places)
     return Rulebook(rules=tuple(made), off=tuple(off), places=places)
 
 

@@ -194,7 +194,8 @@ def _channels(state: Path, config: Path) -> Iterator[Check]:
     """How people are reached, and what the daemon knows of it."""
     found = owned(config)
     for each in found.mistakes:
-        yield wrong("config", str(each), "'koboshi config --check' tells it again")
+        said = str(each).partition("\n")[0]
+        yield wrong("config", said, "'koboshi config --check' shows the place")
     if not found.file.notify.channels:
         fix = "[notify.channels.NAME] in your own koboshi.toml; 'koboshi notify test' tries it"
         yield note("notify", "no channel: nobody is told of anything outside of koboshi", fix)
