@@ -28,13 +28,17 @@ def at_work(settings: Settings | None = None) -> Driver:
     return driver
 
 
-def claude_at_work() -> Driver:
-    """The same, of a CLI whose limits are known by their own sign."""
-    driver = at_work()
+def of_type(driver: Driver, kind: str) -> Driver:
+    """The same, of another program."""
     view = driver.world.view
-    context = replace(view.context, agent_type="claude")
+    context = replace(view.context, agent_type=kind)
     driver.world = replace(driver.world, view=replace(view, context=context))
     return driver
+
+
+def claude_at_work() -> Driver:
+    """Of a CLI whose limits are known by their own sign."""
+    return of_type(at_work(), "claude")
 
 
 def hear(driver: Driver, what: str, text: str, *, times: int = 1, after: float = 1.0) -> list[str]:
@@ -185,6 +189,25 @@ def test_silence_is_told_once_per_turn() -> None:
         driver.tell(Ticked(), after=10.0)
 
     assert [a.kind for a in admitted(driver.decided)] == ["notify"]
+
+
+def test_silence_of_any_program_is_told() -> None:
+    """Of which no turns are known: once for a silence, and seldom however often it pauses."""
+    quiet = Settings(silence_after=30.0, unknown_after=9e9)
+    driver = of_type(Driver(blank(quiet)), "generic")
+    driver.start()
+    driver.see(reading(Status.UNKNOWN))
+    for _ in range(3):
+        driver.tell(Ticked(), after=40.0)
+    for _ in range(5):
+        driver.see(reading(Status.UNKNOWN, lines=(f"row {driver.at}",)))
+        driver.tell(Ticked(), after=31.0)
+    soon = [a.kind for a in admitted(driver.decided)]
+    driver.see(reading(Status.UNKNOWN, lines=("waiting for the lock",)), after=600.0)
+    driver.tell(Ticked(), after=31.0)
+
+    assert soon == ["notify"]
+    assert [a.kind for a in admitted(driver.decided)] == ["notify", "escalate"]
 
 
 def test_silence_of_one_who_waits_asks_a_person() -> None:

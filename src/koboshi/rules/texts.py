@@ -132,7 +132,13 @@ def same_error_again(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=message, actions=tuple(actions), evidence=(echo.text,))
 
 
-@rule("TXT003", "nothing-printed", Severity.P1, Status.WORKING)
+def _is_plain(view: View) -> bool:
+    """A program that runs, and of which nothing else is known."""
+    unknown = view.status is Status.UNKNOWN and view.context.agent_type == "generic"
+    return unknown and view.run.number > 0 and view.run.exit is None
+
+
+@rule("TXT003", "nothing-printed", Severity.P1, Status.WORKING, Status.UNKNOWN)
 def nothing_printed(view: View, now: Moment) -> Proposal | None:
     """A turn runs, and for some time nothing was printed and no tool began or ended.
 
@@ -141,17 +147,20 @@ def nothing_printed(view: View, now: Moment) -> Proposal | None:
     `hang_after` koboshi does something about it (HNG001).
 
     ## Example
-    Nothing for 30 s: a person is told. With `Waiting for …` in the last lines a person is asked.
+    Nothing for 30 s: a person is told. With `Waiting for …` in the last lines a person is asked. A
+    program of type `generic` has no turns that are known: any silence of it counts.
 
     ## Safety
-    Safe. It tells, once per turn; no key is sent.
+    Safe. It tells, once per turn, and of a generic program at most once in ten minutes; no key is
+    sent.
     """
     limit = view.settings.silence_after
     if limit <= 0 or view.question is not None or view.retrying or view.restarting:
         return None
-    if view.status is not Status.WORKING or view.stalled_for(now) < limit:
+    if view.stalled_for(now) < limit or not (view.status is Status.WORKING or _is_plain(view)):
         return None
-    about = f"{view.run.number}.silent{view.tally.turns}"
+    nth = f"at{view.sight.worked_at // AGAIN:.0f}" if _is_plain(view) else f"{view.tally.turns}"
+    about = f"{view.run.number}.silent{nth}"
     text = f"{view.context.agent} has printed nothing for {limit:g} s"
     waits = next((row for row in view.context.lines[::-1] if _WAITING in row.lower()), "")
     if waits:
