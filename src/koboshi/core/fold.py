@@ -357,6 +357,8 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
     # A run that has worked had its session, whatever stands on its screen.
     lost = body.lost and view.run.origin is Origin.RESUMED and view.tally.turns == 0
     exited = Exit(code=body.code, signal=body.signal, meant=meant, lost=lost)
+    if exited.by_key and view.person_about(now):
+        exited = evolve(exited, meant=True)  # pressed by who sits there
     after = evolve(
         view,
         run=evolve(view.run, exit=exited),

@@ -64,6 +64,11 @@ class Exit:
     lost: bool = False  #: its session was not found
     plain: bool = False  #: no note could be written for the next run
 
+    @property
+    def by_key(self) -> bool:
+        """Whether SIGINT or SIGQUIT ended it, which a terminal sends for keys."""
+        return self.signal in (2, 3) or self.code in (130, 131)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:

@@ -228,7 +228,7 @@ def run_ended_as_meant(view: View, now: Moment) -> Proposal | None:  # noqa: ARG
     An agent that was told to exit must stay down; whoever looks later wants to know why it is.
 
     ## Example
-    A person types `/exit`: exit code 0, no restart.
+    A person types `/exit`: exit code 0, no restart. Nor is there one after Ctrl-C at its terminal.
 
     ## Safety
     Safe. It only tells.

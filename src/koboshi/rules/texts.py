@@ -19,7 +19,7 @@ from .asking import ask
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
     from koboshi.core.events import Moment
-    from koboshi.core.view import Echo, Exit, View
+    from koboshi.core.view import Echo, View
 
 
 #: Patterns of RE2; `fatal_text` adds to them.
@@ -53,8 +53,6 @@ MORE = 2
 #: Seconds between two words about the same kind of text, and about a limit.
 PAUSE, LIMIT_PAUSE = 60.0, 600.0
 _WAITING = "waiting"
-#: SIGINT and SIGQUIT: what a terminal sends for a key.
-_KEYS = (2, 3)
 
 
 def _heard(view: View, patterns: tuple[str, ...], now: Moment) -> list[Echo]:
@@ -193,11 +191,6 @@ def memory_exhausted(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=text, actions=(note,), evidence=(echo.text,))
 
 
-def _interrupted(exit_: Exit) -> bool:
-    """Ended by a key, such as Ctrl-C: somebody at its terminal knows of it already."""
-    return exit_.signal in _KEYS or (exit_.code or 0) - 128 in _KEYS
-
-
 @rule("TXT005", "run-ended-with-error", Severity.P0, Status.GONE)
 def run_ended_with_error(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """The process ended by itself, with an exit code other than 0 or by a signal.
@@ -216,7 +209,7 @@ def run_ended_with_error(view: View, now: Moment) -> Proposal | None:  # noqa: A
     exit_ = view.run.exit
     if view.status is not Status.GONE or exit_ is None or exit_.meant or view.run.number == 0:
         return None
-    if (exit_.signal is None and not exit_.code) or _interrupted(exit_):
+    if (exit_.signal is None and not exit_.code) or exit_.by_key:
         return None
     how = f"by signal {exit_.signal}" if exit_.signal else f"with exit code {exit_.code}"
     text = f"{view.context.agent}: run {view.run.number} ended {how}"
