@@ -353,6 +353,20 @@ when = 'age > 1'
     assert sheet.book.rules == ()
 
 
+def test_a_command_that_the_file_does_not_name_is_a_mistake() -> None:
+    """At load, and not at night; where the file names none at all they are in another one."""
+    rows = ("[[rule]]", 'code = "OWN001"', 'name = "x"', "when = 'true'")
+    text = "\n".join((*rows, 'actions = [{command = "pgae"}]'))
+    named = text + '\n[commands.page]\nrun = ["page-me"]\n'
+    [mistake] = parse(named, "k.toml").mistakes
+
+    assert str(mistake) == (
+        "k.toml:5: rule.0.actions: expected a command that is configured (page), not 'pgae'"
+    )
+    assert parse(named.replace("pgae", "page"), "k.toml").mistakes == ()
+    assert parse(text, "k.toml").mistakes == ()
+
+
 def test_they_are_told_in_the_order_of_their_lines() -> None:
     """Also where only the rules are asked for."""
     rows = ("[[rule]]", 'code = "OWN001"', 'name = "x"', 'when = "agee > 1"', 'mode = "x"')
