@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,21 @@ def test_recoveries_add_up() -> None:
         seen(driver, figures, Status.IDLE)
 
     assert (figures.recovered, figures.recovering, figures.crashes) == (2, 14.0, 2)
+
+
+def test_any_program_recovers_by_being_there() -> None:
+    """Nothing else is ever known of one that is generic; of an agent it is not enough."""
+    for kind, recovered in (("generic", 1), ("claude", 0)):
+        driver, figures = Driver(), Figures(agent="a1")
+        view = driver.world.view
+        context = replace(view.context, agent_type=kind)
+        driver.world = replace(driver.world, view=replace(view, context=context))
+        told(driver, figures, RunStarted(run=1, origin=Origin.FIRST))
+        told(driver, figures, RunExited(run=1, code=1))
+        told(driver, figures, RunStarted(run=2, origin=Origin.FRESH), after=3.0)
+        seen(driver, figures, Status.UNKNOWN)
+
+        assert (kind, figures.recovered) == (kind, recovered)
 
 
 def test_an_end_that_a_person_wanted_is_no_crash() -> None:

@@ -123,7 +123,7 @@ class Figures:
             self._ended(run, now.utc)
         self.status = view.status.value
         self.context = view.sight.context.used if view.sight.context else self.context
-        if self.down_since is not None and view.status in _UP and run.exit is None:
+        if self.down_since is not None and _on_its_feet(view):
             self.recovered += 1
             self.recovering += max(0.0, now.utc - self.down_since)
             self.down_since = None
@@ -163,6 +163,12 @@ class Figures:
         values: dict[str, Any] = msgspec.to_builtins(self)
         mean = self.recovering / self.recovered if self.recovered else None
         return {**values, "mean_uptime": self.mean_uptime(), "mean_recovery": mean}
+
+
+def _on_its_feet(view: View) -> bool:
+    """Of a program that is not known, that it runs is all that will ever be known."""
+    plain = view.context.agent_type == "generic" and view.status is Status.UNKNOWN
+    return view.run.exit is None and (plain or view.status in _UP)
 
 
 def _add(counted: dict[str, int], key: str) -> None:
