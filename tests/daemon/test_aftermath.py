@@ -282,6 +282,33 @@ def test_a_prompt_is_handed_to_a_fresh_run_without_a_terminal(make: Make, tmp_pa
     assert scene.supervisor.world.view.outbox == ()
 
 
+def test_two_prompts_at_once_start_one_run(make: Make, tmp_path: Path) -> None:
+    """Two rules speak of the same crash."""
+    scene = make({"incidents": {"hand_over": "headless"}}, mode=Mode.KEEP)
+    cli = tmp_path / "claude"
+    cli.write_text("#!/bin/sh\necho one >> started\n")
+    cli.chmod(0o755)
+    post = replace(
+        scene.post, agent_type="claude", program=replace(scene.post.program, argv=(str(cli),))
+    )
+    Aftermath(post, scene.reach, scene.supervisor).attend()
+    spawned: list[Coroutine[Any, Any, None]] = []
+    scene.life.runtime.spawn = spawned.append  # type: ignore[method-assign, assignment]
+
+    async def both() -> list[str]:
+        asked = [FixPrompt(about=f"{n}.x", text="exit code 1") for n in (1, 2)]
+        came = await asyncio.gather(*(perform(each, scene.supervisor.hands) for each in asked))
+        return sorted(each.why.partition("; ")[2].split()[0] for each in came)
+
+    assert asyncio.run(both()) == ["handed", "not"]
+    (work,) = spawned
+    asyncio.run(work)
+    assert (scene.repo.top / "started").read_text() == "one\n"
+    body = scene.life.heard[-1].body
+    assert isinstance(body, ActionFinished)
+    assert body.outcome.ending is Ending.FAILED
+
+
 def test_an_agent_that_has_no_such_run_is_told_of(make: Make) -> None:
     """And nothing is started while nobody may do anything."""
     scene = make({"incidents": {"hand_over": "headless"}}, mode=Mode.KEEP)

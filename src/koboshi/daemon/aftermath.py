@@ -48,6 +48,7 @@ class Aftermath:
     def __init__(self, post: Post, reach: Reach, supervisor: Supervisor) -> None:
         self._post, self._reach, self._supervisor = post, reach, supervisor
         self._folder = journal_dir(post.state, post.agent).parent
+        self._mender = Mender(post, supervisor)
 
     def attend(self) -> None:
         """Be what the supervisor's hands reach the outside with."""
@@ -109,7 +110,7 @@ class Aftermath:
             return str(path)
         if wanted.hand_over == HEADLESS:
             said = await asyncio.to_thread(path.read_text, encoding="utf-8")
-            return f"{path}; {await Mender(self._post, self._supervisor).hand(action, said)}"
+            return f"{path}; {await self._mender.hand(action, said)}"
         # In its own words and not as a path: to read a file outside of its folder it would have to
         # ask somebody, at night.
         said = await asyncio.to_thread(

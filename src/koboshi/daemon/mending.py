@@ -39,11 +39,20 @@ class Mender:
     """Of one agent."""
 
     def __init__(self, post: Post, supervisor: Supervisor) -> None:
-        self._post, self._supervisor = post, supervisor
+        self._post, self._supervisor, self._busy = post, supervisor, False
         self._file = journal_dir(post.state, post.agent).parent / FILE
 
     async def hand(self, action: FixPrompt, prompt: str) -> str:
         """Start one on that prompt; in words what became of it."""
+        if self._busy:
+            return "not handed over: another prompt is being handed over"
+        self._busy = True
+        try:
+            return await self._handed(action, prompt)
+        finally:
+            self._busy = False
+
+    async def _handed(self, action: FixPrompt, prompt: str) -> str:
         why = await self._objection()
         if why:
             return f"not handed over: {why}"
