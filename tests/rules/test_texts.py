@@ -14,7 +14,7 @@ from koboshi.core.readings import Status
 from koboshi.core.rules import ERRORS
 from koboshi.core.settings import Settings
 from koboshi.core.view import THINGS
-from koboshi.rules import texts
+from koboshi.rules import BUILTIN, texts
 from tests.core.worlds import Driver, admitted, blank, reading, words
 
 FATAL, MEMORY = texts.FATAL[2], texts.MEMORY[0]
@@ -297,3 +297,17 @@ def test_how_often_the_same_error_may_come_can_be_set(
     driver = at_work(Settings(silence_after=0.0, same_error_max=most))
 
     assert hear(driver, f"{ERRORS}typeerror", "TypeError: x", times=times) == expected
+
+
+def test_what_is_built_in_has_the_severity_of_its_kind() -> None:
+    """Exits, fatal words and limits now; silence, errors, memory soon; what was meant is noted."""
+    severities = {rule.code: rule.severity.value for rule in BUILTIN}
+    wanted = {
+        "P0": ("RUN001", "TXT005", "TXT001", "LIM001", "TXT007", "RUN002"),
+        "P1": ("TXT003", "TXT002", "TXT004"),
+        "P2": ("RUN003", "TXT006"),
+    }
+
+    assert {code: severities[code] for codes in wanted.values() for code in codes} == {
+        code: severity for severity, codes in wanted.items() for code in codes
+    }
