@@ -199,7 +199,8 @@ heard, an event of `on`, a stretch of one status) is acted upon once.
 with that pattern (RE2, linear time) was there within that time. For `log` these are new lines of
 the agent's own: its messages, the errors that its CLI reports, and what stands there without any
 form, as a crash does; not what a person typed, nor what a tool printed or a file has. It counts to
-128. Of other types the last 32 events of the agent are known.
+128. Of other events the last 128 of the agent are known, and of those that come with every look
+(`screen-read`, `signal-read`, `hook-read`, `hook-over`, `person-typed`) those among its last 32.
 
 A file that changed is read again within a few seconds, without any restart. All mistakes are told
 at once, with file, line, key and a caret; then the rules that were good go on. The rules of a

@@ -99,6 +99,8 @@ def test_hooks_and_channels_are_there(text: str) -> None:
         ({"rules": {"silenceTimeout": {"enabled": False}}}, "silence_after = 0"),
         ({"rules": {"x": {"patterns": ["a"], "threshold": 3}}}, '\\"1m\\") >= 3'),
         ({"rules": {"x": {"patterns": ["a"], "severity": "high"}}}, '"high": expected P0, P1'),
+        ({"rules": {"x": {"pattern": "a b"}}}, '"log\\", \\"a b\\"'),
+        ({"rules": [{"name": "x", "pattern": 3}]}, "is no text, and left out"),
         ({"rules": {"x": {"patterns": ["("]}}}, "is taken letter by letter"),
         ({"rules": {"x": {"patterns": "a"}}}, 'rules.x.patterns = "a": expected a list'),
         ({"rules": {"x": 3}}, "rules.x.is = 3: not known"),

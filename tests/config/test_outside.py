@@ -171,7 +171,10 @@ def test_what_is_no_hours_is_none(text: str) -> None:
             "actions.start.when: expected 'before' or 'after': only restart, send, notify",
         ),
         ('[actions.start]\nshell = "x"\nwhen = "never"\n', "'before', 'after' or 'instead'"),
-        ("[incidents]\nhand_over = 1\n", "incidents.hand_over: expected true or false"),
+        (
+            "[incidents]\nhand_over = 1\n",
+            "incidents.hand_over: expected 'run', 'headless' or 'none'",
+        ),
         ("[incidents]\nkeeep = 1\n", "did you mean 'keep'?"),
     ],
 )

@@ -82,7 +82,7 @@ def test_it_says_what_it_found() -> None:
     assert decision.finding.code == "OWN001"
     assert decision.finding.severity is Severity.P0
     assert decision.action == Notify(
-        about="1.OWN001.3.0", text="a1: too many 429: line with 429", severity=Severity.P0
+        about="OWN001.heard1.0", text="a1: too many 429: line with 429", severity=Severity.P0
     )
     assert decision.finding.evidence[0] == "line with 429"
 
@@ -132,6 +132,36 @@ def test_a_stretch_of_one_status_is_one_occasion() -> None:
     assert len(admitted(driven.decided)) == 2
 
 
+def test_what_is_seldom_is_counted_over_hours() -> None:
+    """However much is seen in between: the third exit within an hour, and not the second."""
+    driven = driver(own('count("run-exited", "code=7", "1h") >= 3'))
+    for run in (1, 2, 3):
+        assert admitted(driven.decided) == []
+        driven.tell(RunExited(run=run, code=7), after=600.0)
+        driven.start(run=run + 1)
+        for _ in range(40):
+            driven.see(reading(Status.WORKING))
+
+    assert [a.kind for a in admitted(driven.decided)] == ["notify"]
+
+
+def test_what_was_held_up_is_asked_for_whatever_is_seen_meanwhile() -> None:
+    """Law 1 for `on`: an exit, and a line, while the rule was cooling down."""
+    for on, when in (("run-exited", "true"), ("log", 'count("log", "x", "1h") >= 1')):
+        driven = driver(own(when, f'on = ["{on}"]', 'cooldown = "10m"'))
+        for after in (1.0, 60.0):
+            said = (Heard(what="x", text="x"),)
+            driven.tell(LinesHeard(run=driven.view.run.number, heard=said), after=after)
+            driven.tell(RunExited(run=driven.view.run.number, code=1))
+            driven.start(run=driven.view.run.number + 1)
+        for _ in range(40):
+            driven.see(reading(Status.WORKING))
+        before = len(admitted(driven.decided))
+        driven.tell(Ticked(), after=600.0)
+
+        assert (on, before, len(admitted(driven.decided))) == (on, 1, 2)
+
+
 def test_on_says_when_to_look() -> None:
     """Each bad exit is one occasion."""
     rule = own("exit_code > 0", 'on = ["run-exited"]', actions='["escalate"]')
@@ -172,6 +202,51 @@ def test_a_restart_goes_through_the_refresh() -> None:
 
     assert isinstance(action, Refresh)
     assert action.back
+
+
+def test_a_restart_is_not_asked_for_again_by_what_the_run_before_said() -> None:
+    """The two hours are not over, and the cure was taken: only a new line asks for another."""
+    driven = driver(own('count("log", "stuck", "2h") >= 1', actions='["restart"]'), quiet=0.0)
+    hear(driven, "stuck")
+    [refresh] = admitted(driven.decided)
+    driven.finish(refresh)
+    driven.tell(RunExited(run=1, code=0))
+    driven.decided.clear()
+    driven.start(run=2)
+    driven.see(reading(Status.IDLE))
+    driven.tell(Ticked(), after=3000.0)
+    before = [a.kind for a in admitted(driven.decided)]
+    said = (Heard(what="stuck", text="stuck again"),)
+
+    assert before == []
+    assert [a.kind for a in admitted(driven.tell(LinesHeard(run=2, heard=said)))] == ["refresh"]
+
+
+def test_another_run_is_no_new_occasion() -> None:
+    """For what is told, and for what was typed before."""
+    rule = own('count("log", "x", "5m") >= 1', actions='["notify", {send = "look"}]')
+    driven = driver(rule, quiet=0.0)
+    hear(driven, "x")
+    [send] = [a for a in admitted(driven.decided) if isinstance(a, Send)]
+    driven.finish(send)
+    driven.decided.clear()
+    driven.start(run=2)
+    driven.see(reading(Status.IDLE))
+    driven.tell(Ticked(), after=60.0)
+
+    assert admitted(driven.decided) == []
+
+
+def test_what_could_not_be_typed_is_for_the_next_run() -> None:
+    """It was in its turn until it crashed."""
+    rule = own('count("log", "x", "5m") >= 1', actions='[{send = "look"}]')
+    driven = driver(rule, Status.WORKING, quiet=0.0)
+    hear(driven, "x")
+    driven.start(run=2)
+    driven.see(reading(Status.IDLE))
+    driven.tell(Ticked(), after=10.0)
+
+    assert [a.kind for a in admitted(driven.decided)] == ["send"]
 
 
 def test_a_text_waits_for_the_prompt() -> None:
@@ -276,6 +351,29 @@ when = 'age > 1'
 
     assert [m.line for m in sheet.mistakes] == [13, 14, 15, 16, 19]
     assert sheet.book.rules == ()
+
+
+def test_a_command_that_the_file_does_not_name_is_a_mistake() -> None:
+    """At load, and not at night; where the file names none at all they are in another one."""
+    rows = ("[[rule]]", 'code = "OWN001"', 'name = "x"', "when = 'true'")
+    text = "\n".join((*rows, 'actions = [{command = "pgae"}]'))
+    named = text + '\n[commands.page]\nrun = ["page-me"]\n'
+    [mistake] = parse(named, "k.toml").mistakes
+
+    assert str(mistake) == (
+        "k.toml:5: rule.0.actions: expected a command that is configured (page), not 'pgae'"
+    )
+    assert parse(named.replace("pgae", "page"), "k.toml").mistakes == ()
+    assert parse(text, "k.toml").mistakes == ()
+
+
+def test_they_are_told_in_the_order_of_their_lines() -> None:
+    """Also where only the rules are asked for."""
+    rows = ("[[rule]]", 'code = "OWN001"', 'name = "x"', 'when = "agee > 1"', 'mode = "x"')
+    mistakes = parse("\n".join((*rows, 'severity = "P9"')), "k.toml").book.mistakes
+
+    assert [each.line for each in mistakes] == sorted(each.line or 0 for each in mistakes)
+    assert len(mistakes) >= 3
 
 
 def test_a_caret_stands_below_the_place() -> None:

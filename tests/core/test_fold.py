@@ -251,7 +251,7 @@ def test_old_looks_and_looks_of_another_run_are_ignored(
 
     driver.tell(look, after=10.0)
 
-    assert replace(driver.view, past=before.past) == before
+    assert replace(driver.view, past=before.past, rare=before.rare) == before
 
 
 def test_looks_older_than_our_own_keystroke_are_ignored() -> None:
@@ -998,7 +998,7 @@ def test_outcomes_about_another_run_are_history(
 
     after = fold(before, event(outcome(action, Ending.FAILED)))
 
-    assert replace(after, past=before.past) == replace(before, acted_at=50.0)
+    assert replace(after, past=before.past, rare=before.rare) == replace(before, acted_at=50.0)
 
 
 def test_a_failed_start_counts_like_a_start() -> None:
@@ -1012,6 +1012,44 @@ def test_a_failed_start_counts_like_a_start() -> None:
     assert (driver.view.tally.starts, driver.view.tally.crashes) == (1, 2)
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        RunExited(run=1, signal=2),
+        RunExited(run=1, code=130),
+        RunExited(run=1, signal=3),
+        RunExited(run=1, code=131),
+    ],
+)
+@pytest.mark.parametrize(("ago", "meant"), [(1.0, True), (60.0, False), (None, False)])
+def test_whoever_presses_ctrl_c_at_its_terminal_means_it(
+    end: RunExited,
+    ago: float | None,
+    meant: bool,  # noqa: FBT001
+) -> None:
+    """Nobody there: something else sent that signal, and it is a crash like others."""
+    driver = Driver()
+    driver.start()
+    driver.see(reading(Status.WORKING))
+    if ago is not None:
+        driver.tell(PersonTyped())
+    driver.tell(end, after=ago or 1.0)
+
+    assert driver.view.run.exit is not None
+    assert driver.view.run.exit.meant is meant
+
+
+def test_a_crash_while_a_person_types_is_one() -> None:
+    """Only keys end a program so."""
+    driver = Driver()
+    driver.start()
+    driver.tell(PersonTyped())
+    driver.tell(RunExited(run=1, signal=9))
+
+    assert driver.view.run.exit is not None
+    assert not driver.view.run.exit.meant
+
+
 def test_giving_up_is_remembered_and_telling_is_not() -> None:
     """An escalation that gives up ends restarts; a note changes nothing."""
     driver = running()
@@ -1021,7 +1059,7 @@ def test_giving_up_is_remembered_and_telling_is_not() -> None:
 
     driver.finish(Escalate(about="1.spent0", text="t", gives_up=True))
 
-    assert replace(told, past=before.past) == before
+    assert replace(told, past=before.past, rare=before.rare) == before
     assert driver.view.given_up
 
 
@@ -1065,7 +1103,7 @@ def test_skipped_changes_nothing_but_the_time_of_our_last_keystroke(
 
     after = fold(before, event(outcome(action, Ending.SKIPPED)))
 
-    assert replace(after, past=before.past, acted_at=before.acted_at) == before
+    assert replace(after, past=before.past, rare=before.rare, acted_at=before.acted_at) == before
 
 
 def test_a_shell_in_the_foreground_is_an_exit() -> None:

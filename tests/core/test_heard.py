@@ -32,8 +32,8 @@ def test_times_and_lines_are_kept() -> None:
     heard(driver, ("a", 1))
 
     assert driver.view.echoes == (
-        Echo(what="b", total=2, times=(2.0, 2.0), text="line b"),
-        Echo(what="a", total=2, times=(2.0, 3.0), text="line a"),
+        Echo(what="b", total=2, times=(2.0, 2.0), text="line b", nth=1),
+        Echo(what="a", total=2, times=(2.0, 3.0), text="line a", nth=2),
     )
 
 

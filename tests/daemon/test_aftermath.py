@@ -78,7 +78,7 @@ class Scene:
             state=tmp_path / "state",
             reach=reach,
         )
-        self.reach = reach
+        self.reach, self.post = reach, post
         self.aftermath = Aftermath(post, reach, self.supervisor)
         self.aftermath.attend()
 
@@ -126,6 +126,35 @@ def test_a_bundle_holds_what_tells_of_it(make: Make) -> None:
     assert "## branch\nmain" in found["git.txt"]
     assert json.loads(found["config.json"])["agent"]["idle_after"] == 20.0
     assert scene.supervisor.world.view.context.agent in found["incident.json"]
+
+
+def test_every_part_of_a_bundle_has_what_it_is_for(make: Make) -> None:
+    """The end of logs and transcript, git, machine, versions, configuration."""
+    scene = make({"incidents": {"lines": 5}, "notify": {"quiet": "22:00-07:00"}})
+    scene.repo.write("kept.txt", "one\n")
+    scene.repo.git("add", "kept.txt")
+    scene.repo.git("commit", "-qm", "keep one")
+    scene.repo.write("kept.txt", "one\ntwo\n")
+    scene.repo.write("new.txt", "x\n")
+    logs = scene.folder.parent.parent / "logs"
+    logs.mkdir()
+    many = "".join(f"row {n}\n" for n in range(500))
+    (logs / "scripted_sim_20261115.log").write_text(many)
+    (logs / "monitor_sim.log").write_text(many)
+    scene.supervisor.hands.transcript = lambda: tuple(f'{{"n": {n}}}'.encode() for n in range(50))
+    found = unpacked(Path(scene.perform(BUNDLE).why))
+    system, versions = json.loads(found["system.json"]), json.loads(found["versions.json"])
+
+    assert found["output.log"].split() == [w for n in range(495, 500) for w in ("row", f"{n}")]
+    assert found["monitor.log"] == found["output.log"]
+    assert found["transcript.jsonl"].split("\n") == [f'{{"n": {n}}}' for n in range(45, 50)]
+    assert "M\tkept.txt" in found["git.txt"]
+    assert "## new files\nnew.txt" in found["git.txt"]
+    assert "1 file changed, 1 insertion(+)" in found["git.txt"]
+    assert "keep one" in found["git.txt"].partition("## log")[2]
+    assert {"platform", "load", "memory", "disks", "python"} <= set(system)
+    assert set(versions) == {"koboshi", "agent_type", "cli", "argv"}
+    assert json.loads(found["config.json"])["owner"]["quiet"] == "22:00-07:00"
 
 
 def test_a_bundle_goes_to_storage_where_one_is_named(make: Make) -> None:
@@ -185,6 +214,112 @@ def test_a_prompt_is_written_and_handed_over(make: Make) -> None:
         assert "exit code 1" in Path(path).read_text()
         assert more == ("handed over" if handed else "")
         assert len(scene.supervisor.world.view.outbox) == handed
+
+
+def test_a_prompt_that_was_handed_over_reaches_the_run_after_a_crash(make: Make) -> None:
+    """The agent is gone before it could be typed."""
+    scene = make({"incidents": {"hand_over": "run"}}, mode=Mode.KEEP)
+    scene.life.agent.end(9)
+    scene.perform(FixPrompt(about="1.x", text="exit code 1"))
+    scene.life.live(90.0)
+
+    assert scene.supervisor.world.view.run.number == 2
+    [text] = [each for each in scene.life.sent if "root cause" in each]
+    assert "exit code 1" in text
+
+
+CLAUDE = """#!/bin/sh
+for last; do :; done
+printf '%s' "$last" > given; pwd > where; printf '%s' "$MY_SERVICE_TOKEN" > token
+cat <<'EOF'
+{"type": "result", "subtype": "success", "is_error": false, "result": "mended", "session_id": "s"}
+EOF
+"""
+
+
+def test_a_prompt_has_what_its_log_has_not_yet(make: Make) -> None:
+    """Logs are written a moment later, and the last line is the one that matters."""
+    scene = make({})
+    *rows, last = scene.supervisor.world.view.context.lines
+    logs = scene.folder.parent.parent / "logs"
+    logs.mkdir()
+    (logs / "scripted_sim_20261115.log").write_text(
+        "".join(f"2026-11-15T01:00:00Z {row}\n" for row in ("long ago", *rows))
+    )
+    text = asyncio.run(scene.aftermath.prompt("exit code 1"))
+    shown = [row.partition("Z ")[2] or row for row in text.split("```")[1].split("\n")[1:-1]]
+
+    assert shown == ["long ago", *map(str.rstrip, rows), last.rstrip()]
+
+
+def test_a_prompt_is_handed_to_a_fresh_run_without_a_terminal(make: Make, tmp_path: Path) -> None:
+    """In the agent's folder, with its environment; one, and not another a moment later."""
+    scene = make({"incidents": {"hand_over": "headless"}}, mode=Mode.KEEP)
+    cli = tmp_path / "claude"
+    cli.write_text(CLAUDE)
+    cli.chmod(0o755)
+    program = replace(scene.post.program, argv=(str(cli), "--resume", "s1"))
+    post = replace(scene.post, agent_type="claude", program=program)
+    Aftermath(post, scene.reach, scene.supervisor).attend()
+    spawned: list[Coroutine[Any, Any, None]] = []
+    scene.life.runtime.spawn = spawned.append  # type: ignore[method-assign, assignment]
+
+    outcome = scene.perform(FixPrompt(about="1.x", text="exit code 1"))
+    again = scene.perform(FixPrompt(about="2.x", text="exit code 1"))
+    (work,) = spawned
+    asyncio.run(work)
+    body = scene.life.heard[-1].body
+
+    path, _, said = outcome.why.partition("; ")
+    assert said.startswith("handed to task_")
+    assert (scene.repo.top / "given").read_text() == Path(path).read_text()
+    assert (scene.repo.top / "where").read_text().strip() == str(scene.repo.top)
+    assert (scene.repo.top / "token").read_text() == "known-value-of-the-environment"
+    assert "not handed over: task_" in again.why
+    assert isinstance(body, ActionFinished)
+    assert body.outcome.ending is Ending.DONE
+    assert body.outcome.why.endswith("finished: mended")
+    assert scene.supervisor.world.view.outbox == ()
+
+
+def test_two_prompts_at_once_start_one_run(make: Make, tmp_path: Path) -> None:
+    """Two rules speak of the same crash."""
+    scene = make({"incidents": {"hand_over": "headless"}}, mode=Mode.KEEP)
+    cli = tmp_path / "claude"
+    cli.write_text("#!/bin/sh\necho one >> started\n")
+    cli.chmod(0o755)
+    post = replace(
+        scene.post, agent_type="claude", program=replace(scene.post.program, argv=(str(cli),))
+    )
+    Aftermath(post, scene.reach, scene.supervisor).attend()
+    spawned: list[Coroutine[Any, Any, None]] = []
+    scene.life.runtime.spawn = spawned.append  # type: ignore[method-assign, assignment]
+
+    async def both() -> list[str]:
+        asked = [FixPrompt(about=f"{n}.x", text="exit code 1") for n in (1, 2)]
+        came = await asyncio.gather(*(perform(each, scene.supervisor.hands) for each in asked))
+        return sorted(each.why.partition("; ")[2].split()[0] for each in came)
+
+    assert asyncio.run(both()) == ["handed", "not"]
+    (work,) = spawned
+    asyncio.run(work)
+    assert (scene.repo.top / "started").read_text() == "one\n"
+    body = scene.life.heard[-1].body
+    assert isinstance(body, ActionFinished)
+    assert body.outcome.ending is Ending.FAILED
+
+
+def test_an_agent_that_has_no_such_run_is_told_of(make: Make) -> None:
+    """And nothing is started while nobody may do anything."""
+    scene = make({"incidents": {"hand_over": "headless"}}, mode=Mode.KEEP)
+    post = replace(scene.post, agent_type="generic")
+    Aftermath(post, scene.reach, scene.supervisor).attend()
+    outcome = scene.perform(FixPrompt(about="1.x", text="exit code 1"))
+
+    assert outcome.ending is Ending.DONE
+    assert outcome.why.endswith("not handed over: a generic agent has no run without a terminal")
+    watching = make({"incidents": {"hand_over": "headless"}}, mode=Mode.OBSERVE)
+    assert "hand" not in watching.perform(FixPrompt(about="1.x", text="exit code 1")).why
 
 
 def test_a_template_that_is_not_there_is_a_failure_with_words(make: Make, tmp_path: Path) -> None:
@@ -336,6 +471,45 @@ def test_a_hook_that_comes_first_is_waited_for_and_decides_nothing(make: Make) -
         about="1.x.notify", name="[actions.notify]", text="before tell a person: t"
     )
     assert body.outcome == Outcome(ending=Ending.FAILED, why="ended with 5: first")
+
+
+@pytest.mark.parametrize(
+    ("name", "action"),
+    [
+        ("restart", Start(run=2, origin=Origin.RESUMED, session="s1")),
+        ("notify", Notify(about="1.x", text="exit code 1", severity=Severity.P0)),
+        ("debug_collect", BUNDLE),
+        ("generate_prompt", FixPrompt(about="1.x", text="exit code 1")),
+        ("escalate", Escalate(about="1.x", text="look at it")),
+        ("send", Send(run=1, text="look at the tests", about="x")),
+        ("command", Command(about="1.x", name="page", text="exit code 1")),
+    ],
+)
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_every_action_of_a_rule_is_extended_by_a_program(
+    make: Make, tmp_path: Path, when: str, name: str, action: Action
+) -> None:
+    """It gets the facts; that it failed, what it printed and its name are in the journal."""
+    got = tmp_path / "got"
+    hook = {"run": ["/bin/sh", "-c", f"cat > {got}; echo mine; exit 3"], "when": when}
+    scene = make({"actions": {name: hook}})
+    work: list[Coroutine[Any, Any, None]] = []
+    scene.life.runtime.spawn = work.append  # type: ignore[method-assign, assignment]
+    if when == "before":
+        asyncio.run(scene.aftermath.before(action))
+    else:
+        scene.aftermath.after(action, Outcome(ending=Ending.DONE, why="told"))
+        asyncio.run(work.pop())
+    facts, body = json.loads(got.read_text()), scene.life.heard[-1].body
+
+    assert set(facts) == {"reason", "eventId", "severity", "details", "context"}
+    assert facts["details"]["action"]["kind"] == action.kind
+    assert (facts["details"]["outcome"] is None) == (when == "before")
+    assert isinstance(body, ActionFinished)
+    assert isinstance(body.action, Command)
+    assert body.action.name == f"[actions.{name}]"
+    assert body.action.text.startswith(f"{when} ")
+    assert body.outcome == Outcome(ending=Ending.FAILED, why="ended with 3: mine")
 
 
 def test_a_program_in_the_place_of_a_restart_knows_what_would_be_started(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from koboshi.cli.main import main
 from koboshi.daemon.checkup import Check, Grade, examine
+from koboshi.incidents.waiting import FOLDER, Parcel, Waiting
 from tests.plugins.packages import Packages, packages
 
 __all__ = ["packages"]
@@ -120,6 +123,28 @@ def test_channels_and_mistakes_in_the_owners_file_are_told(patient: Patient) -> 
     [check] = patient.checks("config", Grade.WRONG)
     assert "notify.channels.a.url" in check.said
     assert "hunter2" not in check.said
+    rule = "[[rule]]\ncode = 'OWN001'\nname = 'x'\nwhen = 'agee > 1'\nactions = ['notify']\n"
+    file.write_text(rule)
+    [check] = patient.checks("config", Grade.WRONG)
+    assert check.said.endswith("did you mean 'age'?")
+
+
+def test_bundles_that_wait_for_their_storage_are_told(patient: Patient) -> None:
+    """None is nothing to tell; one that was not tried is good to know; one that failed is wrong."""
+    waiting = Waiting(patient.state / FOLDER)
+    assert patient.checks("uploads") == []
+    first = Parcel(path="/b/1.tar.gz", agent="api", key="k", since=time.time() - 600, due=0.0)
+    waiting.put(first)
+    assert patient.only("uploads").grade is Grade.NOTE
+    own = Waiting(patient.state / "agents" / "mine" / FOLDER)
+    own.put(replace(first, path="/b/2.tar.gz", since=time.time()))
+    waiting.failed(first, "the server says 403", time.time())
+
+    check = patient.only("uploads")
+    assert check.grade is Grade.WRONG
+    assert check.said.startswith("2 bundle(s) wait for their storage, the oldest for 10 min")
+    assert "the server says 403" in check.said
+    assert "incidents.upload" in check.fix
 
 
 def test_settings_that_are_in_the_way_are_told_with_a_cure(patient: Patient) -> None:

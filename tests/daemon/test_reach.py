@@ -13,9 +13,19 @@ from typing import Any, cast
 
 import pytest
 
+from koboshi.config.load import parse
 from koboshi.core.actions import Escalate, Notify
 from koboshi.core.engine import happen
-from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
+from koboshi.core.events import (
+    ActionFinished,
+    Ending,
+    Heard,
+    LinesHeard,
+    Order,
+    OrderGiven,
+    Outcome,
+    Severity,
+)
 from koboshi.core.readings import Status
 from koboshi.daemon import reach as reaching
 from koboshi.daemon.noticing import bring, notice_of, seen_to, still_asked
@@ -24,7 +34,7 @@ from koboshi.daemon.scribe.pen import Pen
 from koboshi.notices.desk import Desk
 from koboshi.notices.notice import Notice
 from koboshi.scripted.behaviour import Done
-from tests.core.worlds import Driver, blank, reading
+from tests.core.worlds import Driver, admitted, blank, reading
 from tests.daemon.lives import Life
 from tests.hosts.waiting import until
 from tests.incidents.storages import Storage, storage
@@ -202,6 +212,28 @@ def test_an_agent_that_is_well_and_asks_nothing_needs_nobody() -> None:
     assert still_asked(driver.world, driver.now, ("1.q.escalate",)) == ("1.q.escalate",)
     driver.see(reading(Status.WORKING))
     assert still_asked(driver.world, driver.now, ("1.q.escalate",)) == ()
+
+
+def test_what_is_heard_again_keeps_the_question_open() -> None:
+    """The next line is another occasion of the same rule, and may be held up for an hour."""
+    rule = """[[rule]]
+code = "OWN001"
+name = "x"
+when = 'count("log", "x", "5m") >= 1'
+actions = ["escalate"]
+cooldown = "1h"
+"""
+    [own] = parse(rule, "k.toml").book.rules
+    driver = Driver(blank(rules=(own,)))
+    driver.start()
+    driver.see(reading(Status.WORKING))
+    for _ in range(2):
+        driver.tell(LinesHeard(run=1, heard=(Heard(what="x", text="x"),)))
+    [asked] = admitted(driver.decided)
+
+    assert still_asked(driver.world, driver.now, (asked.key,)) == (asked.key,)
+    driver.see(reading(Status.WORKING, lines=("> on",)), after=400.0)
+    assert still_asked(driver.world, driver.now, (asked.key,)) == ()
 
 
 def test_a_bundle_that_another_daemon_could_not_upload_is_uploaded(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from koboshi.core.rules import Rule
+from koboshi.daemon.logs import Line
 from koboshi.daemon.rulekeeping import LOOK, RuleKeeper, kept
 from koboshi.rules import BUILTIN
 from koboshi.store.switches import switch
@@ -64,6 +65,9 @@ def test_a_bad_edit_keeps_the_good_rules_and_says_where(
     reason = str(caplog.records[-1].__dict__["reason"])
     assert reason.startswith(f"{config}/koboshi.toml:4: rule.0.when: expected a name")
     assert reason.endswith("  agee > 1\n  ^")
+    written = Line().format(caplog.records[-1]).split("\n")
+    assert "did you mean 'age'?" in written[0]
+    assert written[1:] == ["    agee > 1", "    ^"]
 
 
 def test_a_file_that_is_no_toml_keeps_the_good_rules(config: Path, tmp_path: Path) -> None:

@@ -198,6 +198,10 @@ def test_as_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(every) > 0
     for each in every:
         assert f"{each['severity']} {each['code']} {each['name']}  sim" in said.out
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = run("incidents", "--since", "14d").out
+    assert max(len(row) for row in narrow.splitlines() if row.startswith("    ")) <= 40
+    assert "".join(narrow.split()) == "".join(said.out.split())
     assert run("incidents", "nobody").code == 2
     assert run("incidents", "--since", "soon").code == 2
     assert "nothing was found" in run("incidents", "--since", "0s").out

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from koboshi.core.actions import Notify, Send
 from koboshi.core.events import Ending, Severity
+from koboshi.core.readings import Status
+from koboshi.core.view import HISTORY
 from koboshi.incidents.prompts import TEMPLATE, Incident, template_at, tried, written
-from tests.core.worlds import Driver
+from tests.core.worlds import Driver, reading
 
 INCIDENT = Incident(
     agent="api",
@@ -66,5 +68,7 @@ def test_what_was_tried_is_what_was_done_to_the_agent() -> None:
     driver.start()
     driver.finish(Send(run=1, text="go on", about="x"), Ending.FAILED, "not seen")
     driver.finish(Notify(about="x", text="t", severity=Severity.P1))
+    for _ in range(HISTORY):
+        driver.see(reading(Status.WORKING))
 
     assert tried(driver.view) == "- send 'go on' to run 1 – failed: not seen"

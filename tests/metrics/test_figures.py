@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from koboshi.core.events import (
     Body,
     Ending,
     Event,
+    Order,
+    OrderGiven,
     Origin,
     Outcome,
     RunExited,
@@ -109,6 +112,46 @@ def test_recoveries_add_up() -> None:
     assert (figures.recovered, figures.recovering, figures.crashes) == (2, 14.0, 2)
 
 
+def test_any_program_recovers_by_being_there() -> None:
+    """Nothing else is ever known of one that is generic; of an agent it is not enough."""
+    for kind, recovered in (("generic", 1), ("claude", 0)):
+        driver, figures = Driver(), Figures(agent="a1")
+        view = driver.world.view
+        context = replace(view.context, agent_type=kind)
+        driver.world = replace(driver.world, view=replace(view, context=context))
+        told(driver, figures, RunStarted(run=1, origin=Origin.FIRST))
+        told(driver, figures, RunExited(run=1, code=1))
+        told(driver, figures, RunStarted(run=2, origin=Origin.FRESH), after=3.0)
+        seen(driver, figures, Status.UNKNOWN)
+
+        assert (kind, figures.recovered) == (kind, recovered)
+
+
+def test_an_end_that_a_person_wanted_is_no_crash() -> None:
+    """Whatever signal it took; neither does anything recover from it."""
+    driver, figures = Driver(), Figures(agent="a1")
+    told(driver, figures, RunStarted(run=1, origin=Origin.FIRST))
+    seen(driver, figures, Status.WORKING)
+    told(driver, figures, OrderGiven(order=Order.STOP, by="person"))
+    told(driver, figures, RunExited(run=1, signal=15))
+
+    assert (figures.crashes, figures.last_crash, figures.down_since) == (0, None, None)
+    assert figures.ended == 1
+
+
+def test_an_end_that_only_a_shell_tells_of_is_one() -> None:
+    """In a person's pane there is no exit code; and it is counted once."""
+    driver, figures = Driver(), Figures(agent="a1")
+    told(driver, figures, RunStarted(run=1, origin=Origin.FIRST))
+    seen(driver, figures, Status.WORKING)
+    for _ in range(3):
+        seen(driver, figures, Status.GONE)
+    told(driver, figures, RunExited(run=1, code=1))
+
+    assert (figures.crashes, figures.ended, figures.run_since) == (1, 1, None)
+    assert figures.down_since is not None
+
+
 def test_time_without_a_supervisor_is_told_apart() -> None:
     """Nobody knows what the agent did meanwhile."""
     driver, figures = Driver(), Figures(agent="a1")
@@ -157,6 +200,54 @@ def test_prometheus_can_read_it(figures: Figures) -> None:
     assert rows["koboshi_recovery_seconds_sum", (("agent", "a1"),)] == 5.0
     assert rows["koboshi_notices_waiting", ()] == 2
     assert rows["koboshi_up", (("agent", "a1"),)] == 1
+
+
+def test_every_figure_has_its_name(figures: Figures) -> None:
+    """Whoever draws them relies on the names; the file of a day has the same figures."""
+    figures.tokens, figures.answered = 1200, 3
+    rows: dict[str, dict[str, float]] = {}
+    for family in text_string_to_metric_families(exposition([figures], UTC + 75.0)):
+        for sample in family.samples:
+            words = ("type", "kind", "severity", "outcome", "reason", "status")
+            labels = " ".join(sample.labels[word] for word in words if word in sample.labels)
+            rows.setdefault(sample.name, {})[labels] = sample.value
+
+    assert {name: rows[name] for name in NAMES} == NAMES
+    assert rows["koboshi_events_total"]["run-exited P0"] == 1.0
+    assert rows["koboshi_actions_total"] == {"send done": 1.0, "start failed": 1.0}
+    assert rows["koboshi_status_seconds_total"]["working"] == pytest.approx(62.0)
+    assert rows["koboshi_status_seconds_total"]["gone"] == pytest.approx(3.0)
+    made = json.loads(pages((figures,), UTC)[day_file(figures.day)])["agents"]["a1"]
+    assert {key: made[key] for key in DAILY} == DAILY
+
+
+#: Name, labels, value of what the day of `figures` comes to.
+NAMES = {
+    "koboshi_restarts_total": {"person": 1.0, "crash": 1.0, "failed": 1.0},
+    "koboshi_prompts_answered_total": {"": 3.0},
+    "koboshi_crashes_total": {"": 1.0},
+    "koboshi_up": {"": 1.0},
+    "koboshi_uptime_seconds": {"": 10.0},
+    "koboshi_uptime_mean_seconds": {"": 61.0},
+    "koboshi_context_used_percent": {"": 40.0},
+    "koboshi_tokens": {"": 1200.0},
+    "koboshi_last_crash_timestamp_seconds": {"": UTC + 62.0},
+    "koboshi_recovery_seconds_count": {"": 1.0},
+    "koboshi_recovery_seconds_sum": {"": 5.0},
+}
+#: The same in the file of the day.
+DAILY = {
+    "restarts": {"person": 1, "crash": 1, "failed": 1},
+    "actions": {"send done": 1, "start failed": 1},
+    "answered": 3,
+    "crashes": 1,
+    "mean_uptime": 61.0,
+    "context": 40.0,
+    "tokens": 1200,
+    "last_crash": UTC + 62.0,
+    "recovered": 1,
+    "mean_recovery": 5.0,
+}
 
 
 def test_books_go_on_after_a_restart_and_begin_anew_each_day(tmp_path: Path) -> None:

@@ -43,6 +43,13 @@ def test_they_arrive() -> None:
     }
     assert (crashes.as_int or crashes.as_double) == 2
     assert metrics["koboshi.restarts"].sum.is_monotonic
+    assert set(metrics) == {
+        *("koboshi.events", "koboshi.actions", "koboshi.held", "koboshi.restarts"),
+        *("koboshi.status.seconds", "koboshi.prompts.answered", "koboshi.crashes"),
+        *("koboshi.recoveries", "koboshi.recovery.seconds", "koboshi.up", "koboshi.tokens"),
+        *("koboshi.uptime.seconds", "koboshi.uptime.mean.seconds", "koboshi.context.percent"),
+        "koboshi.last.crash",
+    }
     assert metrics["koboshi.uptime.seconds"].gauge.data_points[0].as_double == 10.0
     assert metrics["koboshi.status.seconds"].sum.data_points[0].as_double == 61.5
 

@@ -89,6 +89,28 @@ def test_speech_is_kept(tmp_path: Path) -> None:
     assert kept[0].read_bytes() == b"RIFF0000WAVE"
 
 
+def test_speech_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By whatever player there is; one that fails, or none, is a reason."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with Engine().open() as engine:
+        voice = channel(f"voicevox://127.0.0.1:{engine.port}?speaker=3")
+        nobody = voice.send(LETTER)
+        player = tmp_path / "aplay"
+        player.write_text(
+            f'#!/bin/sh\n/bin/cat "$2" > {tmp_path}/heard; echo "$1" > {tmp_path}/how\n'
+        )
+        player.chmod(0o755)
+        played = voice.send(LETTER)
+        player.write_text("#!/bin/sh\nexit 3\n")
+        failed = voice.send(LETTER)
+
+    assert "expected a player" in nobody
+    assert played == ""
+    assert (tmp_path / "heard").read_bytes() == b"RIFF0000WAVE"
+    assert (tmp_path / "how").read_text() == "-q\n"
+    assert failed == "VOICEVOX: aplay ended with 3"
+
+
 def test_speech_that_is_none_is_a_reason() -> None:
     """Another server answers on that port, or nobody does."""
     with Webhook().open() as other:

@@ -114,6 +114,8 @@ UNJUDGED = replace(QUESTION, advice=None)
 FORBIDDEN = replace(QUESTION, prompt=permission("rm -rf build"), advice=Advice(stance=Stance.ASK))
 REFUSED = replace(QUESTION, advice=DENIED)
 HELD = replace(QUESTION, nth=5, ticket="t1", prompt=permission(options=()))
+LOOK = "; look at its terminal, then 'koboshi ack a1'"
+HOLDS = "; see what holds it up, then 'koboshi ack a1'"
 HOW = "; koboshi answer a1:3.4 yes|no"
 HOOK = (Clue(source=Source.HOOK, status=Status.ASKING, at=9_990.0),)
 WINDOW = Window(limit=Limit(kind="session", resets_at=NOW.utc - 5.0), nth=2, since=9_000.0)
@@ -205,7 +207,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
         replace(GONE, restarts=SPENT),
         Escalate(
             about="3.spent0",
-            text="a1 keeps ending (5 restarts in 3600 s): see why, then acknowledge",
+            text="a1 keeps ending (5 restarts in 3600 s); see why, then 'koboshi ack a1'",
             gives_up=True,
         ),
         [
@@ -233,7 +235,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     "RUN006": (
         replace(GONE, tally=Tally(held=3)),
         Escalate(
-            about="3.held0", text="a1 is down and cannot be started: look at its terminal"
+            about="3.held0", text="a1 is down and cannot be started; look at its terminal"
         ),
         [GONE, replace(GONE, tally=Tally(held=2)), view(tally=Tally(held=3))],
     ),
@@ -387,7 +389,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "RFR005": (
         refreshing(Stage.LOADING, Status.IDLE, tries=3),
-        Escalate(about="3.refresh5.loading0", text="a1: refresh is stuck while loading"),
+        Escalate(about="3.refresh5.loading0", text=f"a1: refresh is stuck while loading{LOOK}"),
         [view(), refreshing(Stage.LOADING, Status.IDLE, tries=2)],
     ),
     "RFR006": (
@@ -489,7 +491,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "LIM003": (
         replace(LIMITED, window=replace(WINDOW, tries=3)),
-        Escalate(about="limit2.outlived0", text="a1 is still limited after 3 messages"),
+        Escalate(about="limit2.outlived0", text=f"a1 is still limited after 3 messages{HOLDS}"),
         [
             LIMITED,
             view(window=replace(WINDOW, tries=3)),
@@ -538,7 +540,10 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "ERR002": (
         failing("400", Tally(failures=6, turns=6, cures=1)),
-        Escalate(about="3.failing6.0", text="a1 failed 6 times in a row (400)"),
+        Escalate(
+            about="3.failing6.0",
+            text="a1 failed 6 times in a row (400); mend the cause, then 'koboshi ack a1'",
+        ),
         [
             FAILED,
             view(tally=Tally(failures=6, cures=1)),
@@ -635,7 +640,7 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
         stalled(beside=(TOOL,)),
         Escalate(
             about="3.stuck2.0",
-            text="a1 shows no progress for 1200 s; a tool is running: look at it",
+            text="a1 shows no progress for 1200 s; a tool is running; look at it",
         ),
         [stalled(), stalled(beside=(LATE,)), stalled(settings=Settings(hang_after=0.0))],
     ),
@@ -672,7 +677,10 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "LVL003": (
         replace(CIRCLE, loop=Loop(what="Bash npm test", call="c", nth=9, times=60)),
-        Escalate(about="loop9.0", text="a1 made the same call 60 times: Bash npm test"),
+        Escalate(
+            about="loop9.0",
+            text="a1 made the same call 60 times: Bash npm test; look at what it tries",
+        ),
         [CIRCLE, replace(CIRCLE, loop=Loop(what="x", call="c", nth=9, times=59))],
     ),
     "CTX002": (
@@ -756,7 +764,10 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     ),
     "IDL002": (
         view(tally=SENT),
-        Escalate(about="3.deaf0.0", text="a1 does not react: 5 messages, still idle"),
+        Escalate(
+            about="3.deaf0.0",
+            text="a1 does not react: 5 messages, still idle; look at its terminal",
+        ),
         [view(tally=Tally(nudges=4)), view(Status.WORKING, tally=SENT)],
     ),
     "IDL003": (
@@ -807,12 +818,17 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
         ],
     ),
     "MSG002": (
-        view(Status.WORKING, past=(told(Order.ASK, 7),)),
-        Escalate(about="3.ask7", text="a1 asks you: Which port? ('koboshi questions' lists it)"),
+        view(Status.WORKING, rare=(told(Order.ASK, 7),)),
+        Escalate(
+            about="3.ask7",
+            text="a1 asks you: Which port?; 'koboshi questions' lists it",
+        ),
         [
             view(Status.WORKING),
-            view(Status.WORKING, past=(told(Order.ASK, 7), told(Order.REPLY, 9))),
-            view(Status.WORKING, past=(told(Order.TELL, 7),)),
+            view(Status.WORKING, rare=(told(Order.ASK, 7), told(Order.REPLY, 9))),
+            view(Status.WORKING, rare=(told(Order.TELL, 7),)),
+            view(Status.IDLE, since=99_999.0, rare=(told(Order.ASK, 7),)),
+            view(Status.WORKING, run=replace(RUN, since=99_999.0), rare=(told(Order.ASK, 7),)),
         ],
     ),
     "RLD001": (
@@ -840,7 +856,8 @@ CASES: dict[str, tuple[View, Action | None, list[View]]] = {
     "RLD003": (
         view(reload=replace(ASKED, run=2, tries=3)),
         Escalate(
-            about="3.reload2.3.0", text="a1 asked for a restart (new tools) and was not told why"
+            about="3.reload2.3.0",
+            text=f"a1 asked for a restart (new tools) and was not told why{LOOK}",
         ),
         [view(), view(reload=ASKED), GONE],
     ),
@@ -1123,7 +1140,10 @@ def test_enough_limits_are_a_persons_turn() -> None:
 
     [told] = proposed("LIM003", often)
     assert isinstance(told, Escalate)
-    assert told.text == "a1 went on 100 times after limits: enough"
+    assert (
+        told.text
+        == "a1 went on 100 times after limits: enough; see what holds it up, then 'koboshi ack a1'"
+    )
     assert proposed("LIM002", unbound) != ()
     assert proposed("LIM003", unbound) == ()
 

@@ -13,7 +13,8 @@ from koboshi.core.gate import Word
 from koboshi.core.readings import Status
 from koboshi.core.rules import ERRORS
 from koboshi.core.settings import Settings
-from koboshi.rules import texts
+from koboshi.core.view import THINGS
+from koboshi.rules import BUILTIN, texts
 from tests.core.worlds import Driver, admitted, blank, reading, words
 
 FATAL, MEMORY = texts.FATAL[2], texts.MEMORY[0]
@@ -27,13 +28,17 @@ def at_work(settings: Settings | None = None) -> Driver:
     return driver
 
 
-def claude_at_work() -> Driver:
-    """The same, of a CLI whose limits are known by their own sign."""
-    driver = at_work()
+def of_type(driver: Driver, kind: str) -> Driver:
+    """The same, of another program."""
     view = driver.world.view
-    context = replace(view.context, agent_type="claude")
+    context = replace(view.context, agent_type=kind)
     driver.world = replace(driver.world, view=replace(view, context=context))
     return driver
+
+
+def claude_at_work() -> Driver:
+    """Of a CLI whose limits are known by their own sign."""
+    return of_type(at_work(), "claude")
 
 
 def hear(driver: Driver, what: str, text: str, *, times: int = 1, after: float = 1.0) -> list[str]:
@@ -49,6 +54,32 @@ def test_fatal_words_are_told_once_per_occurrence() -> None:
     assert hear(driver, FATAL, "Fatal error: x") == ["notify", "fix-prompt"]
     assert admitted(driver.tell(Ticked(), after=30.0)) == []
     assert hear(driver, FATAL, "Fatal error: y", after=61.0) == ["notify", "fix-prompt"]
+
+
+def test_another_run_makes_no_old_words_new() -> None:
+    """What the run before printed was told; a restart within the five minutes is no occurrence."""
+    driver = at_work()
+    hear(driver, FATAL, "Fatal error: x")
+    hear(driver, MEMORY, "out of memory")
+    hear(driver, f"{ERRORS}typeerror", "TypeError: x", times=3)
+    driver.tell(RunExited(run=1, code=1))
+    driver.decided.clear()
+    driver.start(run=2)
+    driver.see(reading(Status.WORKING))
+    driver.tell(Ticked(), after=90.0)
+    words = {d.finding.code for d in driver.decided if d.verdict.admitted}
+
+    assert words & {"TXT001", "TXT002", "TXT004"} == set()
+
+
+def test_words_are_told_again_whatever_was_heard_in_between() -> None:
+    """What is heard is forgotten when much else is; that it was told before is no reason then."""
+    driver = at_work()
+    hear(driver, FATAL, "Fatal error: x")
+    many = tuple(Heard(what=f"{ERRORS}{n}", text="Error: n") for n in range(THINGS))
+    driver.tell(LinesHeard(run=1, heard=many), after=61.0)
+
+    assert hear(driver, FATAL, "Fatal error: y") == ["notify", "fix-prompt"]
 
 
 def test_fatal_words_restart_nothing() -> None:
@@ -160,6 +191,25 @@ def test_silence_is_told_once_per_turn() -> None:
     assert [a.kind for a in admitted(driver.decided)] == ["notify"]
 
 
+def test_silence_of_any_program_is_told() -> None:
+    """Of which no turns are known: once for a silence, and seldom however often it pauses."""
+    quiet = Settings(silence_after=30.0, unknown_after=9e9)
+    driver = of_type(Driver(blank(quiet)), "generic")
+    driver.start()
+    driver.see(reading(Status.UNKNOWN))
+    for _ in range(3):
+        driver.tell(Ticked(), after=40.0)
+    for _ in range(5):
+        driver.see(reading(Status.UNKNOWN, lines=(f"row {driver.at}",)))
+        driver.tell(Ticked(), after=31.0)
+    soon = [a.kind for a in admitted(driver.decided)]
+    driver.see(reading(Status.UNKNOWN, lines=("waiting for the lock",)), after=600.0)
+    driver.tell(Ticked(), after=31.0)
+
+    assert soon == ["notify"]
+    assert [a.kind for a in admitted(driver.decided)] == ["notify", "escalate"]
+
+
 def test_silence_of_one_who_waits_asks_a_person() -> None:
     """`Waiting for …` stands in its last lines."""
     driver = Driver(blank(Settings()))
@@ -247,3 +297,17 @@ def test_how_often_the_same_error_may_come_can_be_set(
     driver = at_work(Settings(silence_after=0.0, same_error_max=most))
 
     assert hear(driver, f"{ERRORS}typeerror", "TypeError: x", times=times) == expected
+
+
+def test_what_is_built_in_has_the_severity_of_its_kind() -> None:
+    """Exits, fatal words and limits now; silence, errors, memory soon; what was meant is noted."""
+    severities = {rule.code: rule.severity.value for rule in BUILTIN}
+    wanted = {
+        "P0": ("RUN001", "TXT005", "TXT001", "LIM001", "TXT007", "RUN002"),
+        "P1": ("TXT003", "TXT002", "TXT004"),
+        "P2": ("RUN003", "TXT006"),
+    }
+
+    assert {code: severities[code] for codes in wanted.values() for code in codes} == {
+        code: severity for severity, codes in wanted.items() for code in codes
+    }

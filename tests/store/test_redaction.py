@@ -131,6 +131,57 @@ def test_no_secret_of_any_kind_is_left(kind: str) -> None:
     assert around.endswith("then the build")
 
 
+ORDINARY = """\
+commit 3f5a9c1de0b7a6c5d4e3f2a1b0c9d8e7f6a5b4c3
+Merge: 3f5a9c1 d4e3f2a
+index 3f5a9c1de0b..a6c5d4e3f2a 100644
+HEAD is now at 3f5a9c1 Add the login
+tree 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b
+parent 1b2b0b822cd15d6c15b0f00a089f86d081884c7d
+Digest: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+integrity sha512-v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs17LhbZVGedAJv8w==
+session 290a8fd0-f82a-4e9a-ab2b-d3afd6899506
+const apiKey = process.env.API_KEY
+password = getpass.getpass()
+token: Token = next(tokens)
+api_key = os.environ["API_KEY"]
+curl -H "X-Api-Key: $API_KEY" http://127.0.0.1:8080/
+password=${DB_PASSWORD}
+if (token === null) { throw new Error("no token") }
+def test_password_reset(token: str) -> None:
+tokens: 12000 used, 64% of the context
+max_tokens=4096
+GITHUB_TOKEN is not set
+FAILED tests/test_auth.py::test_token_is_refused - AssertionError: assert 401 == 403
+src/secret_kinds.py:12:5: E501 Line too long (104 > 100)
+npm WARN deprecated request@2.88.2: see https://github.com/request/request/issues/3142
+  at Object.<anonymous> (/app/node_modules/jest-circus/build/utils.js:231:10)
+2026-11-16T01:38:08Z P0 TXT001 fatal-words-printed
+"""
+
+
+@pytest.mark.parametrize("row", ORDINARY.splitlines())
+def test_what_agents_print_all_day_stays_as_it_is(row: str) -> None:
+    """Over-redaction: a bundle in which no commit can be found helps nobody."""
+    assert redact(row) == row
+    assert redact(json.dumps({"line": row})) == json.dumps({"line": row})
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "password=Tr0ub4dor(3)x",
+        "password=hunter(two)",
+        "token=$ecretWord",
+        "api_key=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
+    ],
+)
+def test_what_only_looks_like_that_is_masked(secret: str) -> None:
+    """A password may have brackets and dollars."""
+    assert secret.rpartition("=")[2] not in redact(secret)
+
+
 def test_ordinary_text_stays_as_it_is() -> None:
     """Over-redaction: measured on this project's own pages and code, 3 characters in 10,000."""
     root = Path(__file__).parents[2]

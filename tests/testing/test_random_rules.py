@@ -7,11 +7,11 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from koboshi.config.load import parse
-from koboshi.core.actions import Refresh, Start, Stop
+from koboshi.core.actions import Refresh, Send, Start, Stop
 from koboshi.core.events import Ending, Origin, Outcome, Severity
 from koboshi.core.rules import Proposal, Rule
 from koboshi.plugins.guarding import guarded
@@ -117,7 +117,10 @@ class HookedNight(Night):
         async def instead(action: Action) -> Outcome:
             hands.touch(action.key)
             await self.runtime.sleep(chance.choice((0.0, 1.0, 40.0)))
-            return Outcome(ending=chance.choice(self.endings), why="hook")
+            ending = chance.choice(self.endings)
+            if isinstance(action, Send) and ending is Ending.DONE:
+                self.agent.dropped = ()  # told by the program, as far as anybody can know
+            return Outcome(ending=ending, why="hook")
 
         async def before(action: Action) -> None:
             del action
@@ -142,6 +145,17 @@ def lived(night: Night) -> None:
     assert night.lives > 0
 
 
+#: A program in the place of a message says that it told the agent of its open call.
+LIAR = """
+[[rule]]
+code = "OWN0"
+name = "of-mine"
+when = "true"
+actions = ["restart"]
+"""
+
+
+@example(LIAR, 0, [], ["send"], [Ending.DONE])
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     rule_files(),

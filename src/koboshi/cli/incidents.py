@@ -87,9 +87,18 @@ def _rows(each: dict[str, Any]) -> list[str]:
     if each["open"]:
         head = f"{head}  waits for you: koboshi ack {each['agent']}"
     rows = [paint(head, SEVERITY_COLOURS[Severity[each["severity"]]])]
-    rows.append(f"    {plain(each['message'])} ({each['event']})")
+    rows += _fitted(f"{plain(each['message'])} ({each['event']})")
     for step in each["actions"]:
         ending = step["ending"] or step["why"]
         said = f": {step['said']}" if step["said"] else ""
-        rows.append(f"    → {plain(step['words'])} – {plain(ending)}{plain(said)}")
+        rows += _fitted(f"→ {plain(step['words'])} – {plain(ending)}{plain(said)}")
     return rows
+
+
+def _fitted(text: str) -> list[str]:
+    """Below its head, in as many rows as a terminal needs; a pipe gets one."""
+    from .printing import columns, wrap
+
+    room = columns()
+    rows = [*wrap(text, max(20, room - 6))] if room else [text]
+    return [f"    {'  ' if number else ''}{row}" for number, row in enumerate(rows)]

@@ -58,6 +58,11 @@ class Condition:
         """What it listens for."""
         return tuple(name[1] for name in self.names if isinstance(name, tuple) and name[0] == LOG)
 
+    @property
+    def counted(self) -> tuple[Count, ...]:
+        """The events besides that it counts."""
+        return tuple(n for n in self.names if isinstance(n, tuple) and n[0] != LOG)
+
     def holds(self, facts: Facts) -> bool:
         """Whether it is so; an expression that fails is not."""
         if self.simple:

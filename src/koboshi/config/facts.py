@@ -65,6 +65,8 @@ NAMES: dict[str, tuple[str, _Look]] = {
     "now": ("the time, in seconds since 1970", lambda _, now: int(now.utc)),
 }
 _NEVER = 1 << 40
+#: Seconds for which an event is an occasion to look.
+RECENT = 3600.0
 
 
 class Facts(dict[Any, Any]):
@@ -76,6 +78,7 @@ class Facts(dict[Any, Any]):
         self.context: Any = None  #: CEL's, once something was asked; the same for all conditions
         self.given: set[str] = set()  #: what it has been told
         self._echoes = {echo.what: echo for echo in view.echoes}
+        self._events: tuple[Event, ...] | None = None
 
     def __missing__(self, key: str | Count) -> Any:  # noqa: ANN401 - by name
         value = self._count(*key) if isinstance(key, tuple) else NAMES[key][1](self.view, self.now)
@@ -83,30 +86,53 @@ class Facts(dict[Any, Any]):
         return value
 
     def _count(self, kind: str, pattern: str, window: float) -> int:
-        start = self.now.at - window
-        if kind == LOG:
-            echo = self._echoes.get(pattern)
-            return sum(1 for at in echo.times if at > start) if echo else 0
-        return sum(
-            1
-            for event in self.view.past
-            if event.type == kind and event.now.at > start and _tells(event, pattern)
-        )
+        if kind != LOG:
+            return len(self._counted(kind, pattern, window))
+        start, echo = self.now.at - window, self._echoes.get(pattern)
+        return sum(1 for at in echo.times if at > start) if echo else 0
 
-    def total(self, pattern: str) -> int:
-        """How often that was ever heard."""
-        echo = self._echoes.get(pattern)
-        return echo.total if echo else 0
+    def _counted(self, kind: str, pattern: str, window: float) -> list[Event]:
+        start = self.now.at - window
+        return [
+            event
+            for event in self.events
+            if event.type == kind and event.now.at > start and _tells(event, pattern)
+        ]
+
+    def newest(self, counts: tuple[Count, ...]) -> Event | None:
+        """The last of all that is counted there."""
+        found = [event for count in counts for event in self._counted(*count)[-1:]]
+        return max(found, key=lambda event: event.seq, default=None)
+
+    def nth(self, patterns: tuple[str, ...]) -> int:
+        """The last time that one of these was heard, of all times; 0: never."""
+        return max((e.nth for p in patterns if (e := self._echoes.get(p))), default=0)
+
+    def heard_in_run(self, patterns: tuple[str, ...]) -> bool:
+        """Whether this very run said one of these."""
+        since = self.view.run.since
+        found = (self._echoes.get(pattern) for pattern in patterns)
+        return any(echo is not None and echo.times[-1] >= since for echo in found)
 
     def text(self, pattern: str) -> str:
         """The last line in which it was heard."""
         echo = self._echoes.get(pattern)
         return echo.text if echo else ""
 
-    def last(self, types: tuple[str, ...]) -> int:
-        """Number of the last event of these types; 0: none is remembered."""
+    def last(self, types: tuple[str, ...]) -> Event | None:
+        """The last event of these types, within the hour; None: none is remembered."""
         wanted = [_HEARD if each == LOG else each for each in types]
-        return next((e.seq for e in reversed(self.view.past) if e.type in wanted), 0)
+        found = next((e for e in reversed(self.events) if e.type in wanted), None)
+        return found if found is not None and self.now.at - found.now.at < RECENT else None
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All that are remembered, the newest last."""
+        if self._events is None:
+            past = self.view.past
+            first = past[0].seq if past else 0  # whatever came since is there, seldom or not
+            self._events = (*(e for e in self.view.rare if e.seq < first), *past)
+        return self._events
 
 
 _last: Facts | None = None

@@ -263,7 +263,9 @@ def _tables(value: object) -> Iterator[tuple[str, dict[str, Any]]]:
         named = isinstance(each, dict) and isinstance(each.get("name"), str)
         pairs.append((each["name"] if named else "rule", each))
     for name, rule in pairs:
-        table = rule if isinstance(rule, dict) else {"is": rule}
+        table = dict(rule) if isinstance(rule, dict) else {"is": rule}
+        if "pattern" in table and "patterns" not in table:
+            table["patterns"] = [table.pop("pattern")]  # one of them
         yield name, {**table, "actions": table.get("actions", [])}
 
 

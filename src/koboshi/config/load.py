@@ -156,7 +156,9 @@ def _rules(raw: dict[str, Any], file: str, lines: Lines, *, foreign: bool) -> Ru
     if tables is None:
         return Rulebook()
     taken = [rule.code for rule in ALL]
-    return rulebook(tables, file, lines, foreign=foreign, taken=taken)
+    commands = raw.get("commands")
+    named = tuple(commands) if isinstance(commands, dict) else ()
+    return rulebook(tables, file, lines, foreign=foreign, taken=taken, commands=named)
 
 
 def _content(path: Path) -> str:

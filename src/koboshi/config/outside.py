@@ -16,6 +16,9 @@ from .addresses import LONGEST, objection, scheme
 from .hours import Hours, hours, minute
 from .kinds import Count, Seconds, Text, Tries, wrong
 
+#: Who is given a prompt about an incident: the agent's own next run, or a fresh one.
+RUN, HEADLESS = "run", "headless"
+
 
 def _address(value: object) -> str:
     """Not shown where it is wrong, whatever it is: it may hold a secret."""
@@ -76,9 +79,17 @@ def _when(value: object) -> str:
     return str(value)
 
 
+def _hand_over(value: object) -> str:
+    words = {False: "", "none": "", True: RUN, RUN: RUN, HEADLESS: HEADLESS}
+    if not isinstance(value, str | bool) or value not in words:
+        raise wrong("'run', 'headless' or 'none'", value)
+    return words[value]
+
+
 Words = Annotated[tuple[str, ...], PlainValidator(_argv)]
 Flag = Annotated[bool, PlainValidator(_flag)]
 When = Annotated[str, PlainValidator(_when)]
+HandOver = Annotated[str, PlainValidator(_hand_over)]
 
 
 class _Table(BaseModel):
@@ -136,9 +147,11 @@ class Incidents(_Table):
     template: Text = ""
     """A file in place of koboshi's own words for a prompt; `{error}`, `{lines}`, `{tried}`,
     `{branch}`, `{worktree}`, `{agent}`, `{run}` and `{bundle}` are filled in."""
-    hand_over: Flag = False
-    """Whether such a prompt is given to the agent: typed when it is at its prompt next, after a
-    restart too. Not in the mode `observe`."""
+    hand_over: HandOver = ""
+    """Who is given such a prompt: `run` (or `true`) types it to the agent when it is at its prompt
+    next, after a restart too; `headless` starts a fresh run of the same CLI without a terminal in
+    the agent's folder, one at a time and half an hour apart, and `koboshi check` tells of it;
+    `none` (or `false`) nobody. Not in the mode `observe`."""
 
 
 class Program(_Table):

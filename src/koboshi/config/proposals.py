@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Notify, Send
+from koboshi.core.events import ActionFinished, Ending
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal
+from koboshi.rules.asking import ask
 from koboshi.rules.context import refresh_for
 
-from .facts import facts_of
+from .facts import LOG, facts_of
 
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
-    from koboshi.core.events import Moment, Severity
+    from koboshi.core.events import Event, Moment, Severity
     from koboshi.core.rules import Check
     from koboshi.core.view import View
 
@@ -44,6 +46,7 @@ class Occasion:
     said: str
     severity: Severity
     step: Step
+    fresh: bool  #: it came up in this very run
 
 
 def _notify(at: Occasion) -> tuple[Action, ...]:
@@ -52,7 +55,10 @@ def _notify(at: Occasion) -> tuple[Action, ...]:
 
 
 def _escalate(at: Occasion) -> tuple[Action, ...]:
-    return (Escalate(about=at.about, text=at.step.text or at.said),)
+    """The owner's words say what is needed, where there are some."""
+    if at.step.text:
+        return (Escalate(about=at.about, text=at.step.text),)
+    return (ask(at.about, at.said, "look at it"),)
 
 
 def _bundle(at: Occasion) -> tuple[Action, ...]:
@@ -72,16 +78,28 @@ def _send(at: Occasion) -> tuple[Action, ...]:
     # What a crash left open is told first: whoever is sent on does it a second time.
     busy = at.view.restarting or bool(at.view.run.open)
     ready = at.view.status in _AT_PROMPT and not busy
-    run = at.view.run.number
-    return (Send(run=run, text=at.step.text, about=f"rule.{at.about}"),) if ready else ()
+    about = f"rule.{at.about}"
+    if not ready or _typed(at.view, about):
+        return ()
+    return (Send(run=at.view.run.number, text=at.step.text, about=about),)
+
+
+def _typed(view: View, about: str) -> bool:
+    """Whether a run before this one was told that."""
+    ends = (e.body for e in view.rare if isinstance(e.body, ActionFinished))
+    return any(
+        isinstance(b.action, Send) and b.action.about == about and b.outcome.ending is Ending.DONE
+        for b in ends
+    )
 
 
 def _restart(at: Occasion) -> tuple[Action, ...]:
-    return refresh_for(at.view, at.said, back=True)
+    """Once for an occasion: the run after it is another, and has its own."""
+    return refresh_for(at.view, at.said, back=True) if at.fresh else ()
 
 
 def _refresh(at: Occasion) -> tuple[Action, ...]:
-    return refresh_for(at.view, at.said)
+    return refresh_for(at.view, at.said) if at.fresh else ()
 
 
 #: Word → the actions it stands for at an occasion.
@@ -136,18 +154,26 @@ def check_of(
 
     def check(view: View, now: Moment) -> Proposal | None:
         facts = facts_of(view, now)
-        seen = facts.last(on) if on else 0
-        if (on and not seen) or not condition.holds(facts):
+        seen = facts.last(on) if on else None
+        looks = not on or seen is not None or (LOG in on and facts.nth(patterns) > 0)
+        if not looks or not condition.holds(facts):
             return None
         lines = tuple(text for text in map(facts.text, patterns) if text)
         told = message or f"{name.replace('-', ' ')}{f': {lines[-1]}' if lines else ''}"
-        about = f"{view.run.number}.{code}.{_occasion(facts, patterns, seen)}"
+        about, fresh = _occasion(facts, patterns, seen or facts.newest(condition.counted))
         said = f"{view.context.agent}: {told}"
         actions = [
             action
             for step in asked
             for action in KINDS[step.kind](
-                Occasion(view=view, about=about, said=said, severity=severity, step=step)
+                Occasion(
+                    view=view,
+                    about=f"{code}.{about}",
+                    said=said,
+                    severity=severity,
+                    step=step,
+                    fresh=fresh,
+                )
             )
         ]
         evidence = (*lines, *(() if lines else view.belief.evidence))
@@ -156,9 +182,14 @@ def check_of(
     return check
 
 
-def _occasion(facts: Facts, patterns: tuple[str, ...], seen: int) -> str:
-    """Something new that was heard, or else an event, or else a stretch of one status."""
-    settled = facts.view.tally.settled
+def _occasion(facts: Facts, patterns: tuple[str, ...], seen: Event | None) -> tuple[str, bool]:
+    """Something new that was heard, or else an event, or else a stretch of one status.
+
+    Another run makes no old one new; whether it came up in this run is told beside it.
+    """
+    view = facts.view
     if patterns:
-        return f"{sum(map(facts.total, patterns))}.{settled}"
-    return f"e{seen}" if seen else f"{facts.view.belief.since:.3f}.{settled}"
+        return f"heard{facts.nth(patterns)}.{view.tally.settled}", facts.heard_in_run(patterns)
+    if seen is not None:
+        return f"e{seen.seq}", seen.now.at >= view.run.since
+    return f"{view.run.number}.{view.belief.since:.3f}.{view.tally.settled}", True

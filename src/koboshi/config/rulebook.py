@@ -103,9 +103,9 @@ class RuleTable(BaseModel):
     severity: Annotated[Severity, PlainValidator(_severity)] = Severity.P1
     """`P0` now, `P1` soon, `P2` for the record."""
     on: Annotated[tuple[str, ...], PlainValidator(_types)] = ()
-    """Types of events; the rule looks only while one of them is among the last 32 events of the
-    agent, and once for each. `log` is a line in which a pattern of `when` was found. Empty: always.
-    """
+    """Types of events; the rule looks while one of them was there within the hour and is still
+    known (see below), and once for each. `log` is a line in which a pattern of `when` was found.
+    Empty: always."""
     when: Words
     """What has to be so, in CEL. The names are listed below."""
     match: Annotated[tuple[Example, ...], PlainValidator(_examples)] = ()
@@ -138,9 +138,18 @@ class Rulebook:
 
 
 def rulebook(
-    tables: object, file: str, lines: Lines, *, foreign: bool = False, taken: Iterable[str] = ()
+    tables: object,
+    file: str,
+    lines: Lines,
+    *,
+    foreign: bool = False,
+    taken: Iterable[str] = (),
+    commands: Iterable[str] = (),
 ) -> Rulebook:
-    """The rules that these tables say; `foreign`: they are a stranger's."""
+    """The rules that these tables say; `foreign`: they are a stranger's.
+
+    `commands` are the programs that the same file names; without any, they are in another one.
+    """
     if not isinstance(tables, list) or len(tables) > MOST:
         said = f"a list of tables, at most {MOST}: [[{TABLE}]]"
         at = lines.of((TABLE,))
@@ -148,23 +157,26 @@ def rulebook(
     made, off, mistakes, codes = list[Rule](), list[Rule](), list[Mistake](), set(taken)
     places = dict[str, int | None]()
     for number, table in enumerate(tables):
-        reader = _Reader(file, lines, number, foreign=foreign)
+        reader = _Reader(file, lines, number, foreign=foreign, commands=tuple(commands))
         rule = reader.rule(table, codes)
         mistakes += reader.mistakes
         if rule is not None and isinstance(table, dict):
             (made if table.get("enabled", True) else off).append(rule)
             places[rule.code] = lines.of((TABLE, str(number), "code"))
     if mistakes:
-        return Rulebook(mistakes=tuple(mistakes), places=places)
+        ordered = sorted(mistakes, key=lambda each: each.line or 0)
+        return Rulebook(mistakes=tuple(ordered), places=places)
     return Rulebook(rules=tuple(made), off=tuple(off), places=places)
 
 
 class _Reader:
     """One table, and everything that is wrong in it."""
 
-    def __init__(self, file: str, lines: Lines, number: int, *, foreign: bool) -> None:
+    def __init__(
+        self, file: str, lines: Lines, number: int, *, foreign: bool, commands: tuple[str, ...]
+    ) -> None:
         self._file, self._lines, self._number = file, lines, number
-        self._foreign = foreign
+        self._foreign, self._commands = foreign, commands
         self.mistakes: list[Mistake] = []
 
     def rule(self, table: object, codes: set[str]) -> Rule | None:
@@ -221,6 +233,10 @@ class _Reader:
             if step.kind not in TELLING:
                 said = f"one of {', '.join(TELLING)} in the file of a project"
                 self._wrong("actions", said, repr(step.kind))
+        for step in read.actions if self._commands else ():
+            if step.kind == "command" and step.text not in self._commands:
+                said = f"a command that is configured ({', '.join(self._commands)})"
+                self._wrong("actions", said, repr(step.text))
 
     def _wrong(self, key: str, expected: str, came: str = "", mark: str = "") -> None:
         path = (TABLE, str(self._number), key)

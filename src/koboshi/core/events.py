@@ -288,6 +288,8 @@ BODY_TYPES: dict[str, type[Body]] = {
     re.sub(r"(?<=.)([A-Z])", r"-\1", cls.__name__).lower(): cls for cls in get_args(Body)
 }
 _WIRE_NAMES: dict[type, str] = {cls: name for name, cls in BODY_TYPES.items()}
+#: What comes many times a minute while an agent works, or while somebody types.
+OFTEN = (ScreenRead, HookRead, HookOver, SignalRead, LinesHeard, PersonTyped)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,6 @@ from .readings import Status, added, ran_between, unmarked
 from .signals import all_let_go, told, with_clue, with_context, without
 from .status import settle
 from .view import (
-    HISTORY,
     Belief,
     Clue,
     Exit,
@@ -98,7 +97,7 @@ def fold(view: View, event: Event) -> View:
             assert_never(body)
     if after is view and not isinstance(body, _ALWAYS_NEW):
         return view  # an old story
-    return evolve(after, past=(*after.past[1 - HISTORY :], event))
+    return after.after(event)
 
 
 # -- belief -----------------------------------------------------------------------------------
@@ -358,6 +357,8 @@ def _exited(view: View, body: RunExited, now: Moment) -> View:
     # A run that has worked had its session, whatever stands on its screen.
     lost = body.lost and view.run.origin is Origin.RESUMED and view.tally.turns == 0
     exited = Exit(code=body.code, signal=body.signal, meant=meant, lost=lost)
+    if exited.by_key and view.person_about(now):
+        exited = evolve(exited, meant=True)  # pressed by who sits there
     after = evolve(
         view,
         run=evolve(view.run, exit=exited),

@@ -62,11 +62,12 @@ def told(view: View, body: Signal, now: Moment) -> View:
 
 def _heard(view: View, body: LinesHeard, now: Moment) -> View:
     echoes = {echo.what: echo for echo in view.echoes}
+    nth = view.echoes[-1].nth + 1 if view.echoes else 1
     for each in body.heard:
         old = echoes.pop(each.what, None) or Echo(what=each.what)
         times = (*old.times, *(now.at,) * min(each.times, ECHOES))[-ECHOES:]
         total = old.total + each.times
-        echoes[each.what] = Echo(what=each.what, total=total, times=times, text=each.text)
+        echoes[each.what] = Echo(what=each.what, total=total, times=times, text=each.text, nth=nth)
     return evolve(view, echoes=tuple(echoes.values())[-THINGS:])
 
 

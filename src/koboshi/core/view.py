@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from koboshi.copying import evolve as evolve  # noqa: PLC0414 - values and their copies go together
 
-from .events import Advice, Context, Event, Order, Origin, Source, Stance
+from .events import OFTEN, Advice, Context, Event, Order, Origin, Source, Stance
 from .readings import ApiError, ContextUse, Limit, Prompt, Status
 from .settings import Settings
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Events a rule can look back on with `View.history`; ticks and unchanged screens are not kept.
 HISTORY = 32
+#: Events kept besides, of those that do not come with every look: rules count them over hours.
+RARE = 128
 
 #: Times that are kept of one thing heard, and things. Who has to count further has to be told.
 ECHOES, THINGS = 128, 512
@@ -61,6 +63,11 @@ class Exit:
     meant: bool = False
     lost: bool = False  #: its session was not found
     plain: bool = False  #: no note could be written for the next run
+
+    @property
+    def by_key(self) -> bool:
+        """Whether SIGINT or SIGQUIT ended it, which a terminal sends for keys."""
+        return self.signal in (2, 3) or self.code in (130, 131)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +172,7 @@ class Echo:
     total: int = 0
     times: tuple[float, ...] = ()
     text: str = ""
+    nth: int = 0  #: of all that was heard of this agent: names the last time, whatever is forgotten
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,6 +293,7 @@ class View:
     paused: bool = False
     given_up: bool = False
     past: tuple[Event, ...] = ()  #: the last events; a rule asks `history(count)`
+    rare: tuple[Event, ...] = ()  #: the last of those that are seldom, without the lines shown then
 
     @property
     def status(self) -> Status:
@@ -304,6 +313,14 @@ class View:
     def history(self, count: int) -> tuple[Event, ...]:
         """The last events, newest last; at most `HISTORY` are kept."""
         return self.past[-count:] if count > 0 else ()
+
+    def after(self, event: Event) -> View:
+        """With that event among those that are remembered."""
+        past, rare = (*self.past[1 - HISTORY :], event), self.rare
+        if not isinstance(event.body, OFTEN):
+            slim = evolve(event, context=evolve(event.context, lines=()))
+            rare = (*rare[1 - RARE :], slim)
+        return evolve(self, past=past, rare=rare)
 
     def clue(self, source: Source) -> Clue | None:
         """What that source said last."""

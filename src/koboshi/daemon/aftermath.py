@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from koboshi.config.outside import HEADLESS
 from koboshi.config.whole import hook_names
 from koboshi.core.actions import Bundle, Command, Escalate, FixPrompt, Mode, Notify, Start
 from koboshi.core.events import ActionFinished, Ending, Order, OrderGiven, Outcome, Severity
@@ -25,6 +26,7 @@ from koboshi.store.redaction import redact, secret_values
 from koboshi.store.wording import action_words
 
 from .collecting import Collector, prompt_about, write_prompt
+from .mending import Mender
 
 if TYPE_CHECKING:
     from koboshi.config.outside import Hook, Program
@@ -46,6 +48,7 @@ class Aftermath:
     def __init__(self, post: Post, reach: Reach, supervisor: Supervisor) -> None:
         self._post, self._reach, self._supervisor = post, reach, supervisor
         self._folder = journal_dir(post.state, post.agent).parent
+        self._mender = Mender(post, supervisor)
 
     def attend(self) -> None:
         """Be what the supervisor's hands reach the outside with."""
@@ -102,8 +105,12 @@ class Aftermath:
         wanted = self._reach.owned.file.incidents
         async with asyncio.timeout(PATIENCE):
             path = await write_prompt(self._post, self._supervisor, action.text, wanted, self.mask)
-        if not wanted.hand_over or self._supervisor.world.view.settings.mode < Mode.KEEP:
+        view = self._supervisor.world.view
+        if not wanted.hand_over or view.paused or view.settings.mode < Mode.KEEP:
             return str(path)
+        if wanted.hand_over == HEADLESS:
+            said = await asyncio.to_thread(path.read_text, encoding="utf-8")
+            return f"{path}; {await self._mender.hand(action, said)}"
         # In its own words and not as a path: to read a file outside of its folder it would have to
         # ask somebody, at night.
         said = await asyncio.to_thread(
@@ -156,15 +163,18 @@ class Aftermath:
         """Run it; what came of it is an event of its own."""
         came = await self._ran(hook, facts)
         text = f"{hook.when} {action_words(action)}"
-        done = Command(about=action.key, name=f"[actions.{action.kind}]", text=text)
+        done = Command(about=action.key, name=f"[actions.{self._named(action)}]", text=text)
         outcome = Outcome(ending=Ending.DONE if came.fine else Ending.FAILED, why=str(came))
         self._supervisor.take(ActionFinished(key=done.key, action=done, outcome=outcome))
 
     def _hook(self, action: Action, when: str) -> Hook | None:
-        hooks = self._reach.owned.file.actions
-        named = next((name for name in hook_names(action) if name in hooks), "")
-        hook = hooks.get(named)
+        hook = self._reach.owned.file.actions.get(self._named(action))
         return hook if hook and hook.when == when and (hook.run or hook.shell) else None
+
+    def _named(self, action: Action) -> str:
+        """The name of its hook, as the owner wrote it."""
+        hooks = self._reach.owned.file.actions
+        return next((name for name in hook_names(action) if name in hooks), "")
 
     async def _ran(self, program: Program, facts: dict[str, Any]) -> Ran:
         try:

@@ -16,6 +16,7 @@ import re
 import shutil
 import stat
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -29,6 +30,8 @@ from koboshi.adapters.versions import within
 from koboshi.config.owned import owned
 from koboshi.errors import KoboshiError
 from koboshi.hosts.probing import version_of
+from koboshi.incidents.waiting import FOLDER as UPLOADS
+from koboshi.incidents.waiting import Waiting
 from koboshi.plugins.hookspecs import GROUP
 from koboshi.plugins.manager import gathered
 from koboshi.store.manifests import adapter_in
@@ -86,6 +89,7 @@ def examine(state: Path, config: Path, home: Path) -> Iterator[Check]:
     yield from _daemon(state)
     yield from _agents(state)
     yield from _channels(state, config)
+    yield from _uploads(state)
     yield from _clis(config)
     yield from _plugins()
     yield from _settings(home)
@@ -190,7 +194,8 @@ def _channels(state: Path, config: Path) -> Iterator[Check]:
     """How people are reached, and what the daemon knows of it."""
     found = owned(config)
     for each in found.mistakes:
-        yield wrong("config", str(each), "'koboshi config --check' tells it again")
+        said = str(each).partition("\n")[0]
+        yield wrong("config", said, "'koboshi config --check' shows the place")
     if not found.file.notify.channels:
         fix = "[notify.channels.NAME] in your own koboshi.toml; 'koboshi notify test' tries it"
         yield note("notify", "no channel: nobody is told of anything outside of koboshi", fix)
@@ -202,6 +207,26 @@ def _channels(state: Path, config: Path) -> Iterator[Check]:
             yield wrong("notify", f"{name} does not work: {why}", f"koboshi notify test {name}")
         if told.get("lost"):
             yield wrong("notify", f"{told['lost']} notices were dropped", "see the log 'notify'")
+
+
+def _uploads(state: Path) -> Iterator[Check]:
+    """Bundles that their storage does not have yet; read from disk, whoever is to bring them."""
+    # An agent in a person's own terminal has a folder of its own.
+    folders = (state / UPLOADS, *state.glob(f"agents/*/{UPLOADS}"))
+    waiting = sorted(
+        (each for folder in folders for each in Waiting(folder).parcels()), key=lambda p: p.since
+    )
+    if not waiting:
+        return
+    failed = [each for each in waiting if each.why]
+    since = int(max(0.0, time.time() - waiting[0].since) // 60)
+    said = f"{len(waiting)} bundle(s) wait for their storage, the oldest for {since} min"
+    if not failed:
+        yield note("uploads", said)
+        return
+    worst = max(failed, key=lambda each: each.tries)
+    fix = "see to 'incidents.upload' and its keys; each is tried for three days, and kept here"
+    yield wrong("uploads", f"{said}; {worst.tries} tries, the last: {worst.why}", fix)
 
 
 def _clis(config: Path) -> Iterator[Check]:

@@ -203,10 +203,18 @@ def prompt_about(
         agent=post.agent,
         error=text,
         run=view.run.number,
-        lines=printed.strip() or "\n".join(view.context.lines),
+        lines=_with(printed, view.context.lines),
         tried=tried(view),
         branch=branch_of(Path(cwd)),
         worktree=cwd,
         bundle=str(found[-1]) if found else "",
     )
     return written(incident, template_at(wanted.template), part=part)
+
+
+def _with(printed: str, shown: tuple[str, ...]) -> str:
+    """The end of a log, and the rows on the screen that are not in it yet: the last matter most."""
+    rows = [row.rstrip() for row in printed.strip().splitlines()]
+    known = rows[-2 * len(shown) :] if shown else []
+    new = [row.rstrip() for row in shown if not any(each.endswith(row.rstrip()) for each in known)]
+    return "\n".join((*rows, *new))

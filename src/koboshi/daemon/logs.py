@@ -48,10 +48,16 @@ class Line(logging.Formatter):
         """One line, whatever an agent wrote into it; a traceback follows indented."""
         who = _about.get()
         facts = {**(who() if who else {}), **record.__dict__}
+        reason, *rows = str(facts.get("reason") or "").split("\n")
+        if facts.get("action") == "configure":  # a place in a file, and a caret below it
+            facts["reason"] = reason
+        else:
+            rows = []
         said = [f"{name}={_word(facts[name])}" for name in FIELDS if facts.get(name)]
         when = self.formatTime(record, "%Y-%m-%dT%H:%M:%SZ")
         line = " ".join((when, record.levelname.lower(), *said))
         text = f"{line}: {_word(record.getMessage(), quote=False)}"
+        text += "".join(f"\n  {_word(row, quote=False)}" for row in rows)
         if record.exc_info:
             text += "\n  " + self.formatException(record.exc_info).replace("\n", "\n  ")
         return text

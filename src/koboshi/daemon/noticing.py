@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from koboshi.notices.desk import Desk
 
     from .supervisor import Supervisor
+
+
+_HEARD = re.compile(r"\bheard[0-9]+")
 
 
 def notice_of(action: Notify | Escalate, agent: str, utc: float) -> Notice:
@@ -63,9 +67,14 @@ def still_asked(world: World, now: Moment, keys: tuple[str, ...]) -> tuple[str, 
     if not examine(world.view, now).healthy:
         return keys
     wanted = {
-        action.key
+        _question(action.key)
         for _, proposal in evaluate(world.rules, world.view, now)
         for action in proposal.actions
         if isinstance(action, Escalate)
     }
-    return tuple(key for key in keys if key in wanted)
+    return tuple(key for key in keys if _question(key) in wanted)
+
+
+def _question(key: str) -> str:
+    """What it asks about: the next line that is heard makes it no other question."""
+    return _HEARD.sub("heard", key)

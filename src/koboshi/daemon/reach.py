@@ -18,6 +18,7 @@ from koboshi.config.model import OUTSIDE, File
 from koboshi.config.owned import Owned, owned, stamp
 from koboshi.core.actions import Command
 from koboshi.core.events import ActionFinished, Ending, Outcome, Severity
+from koboshi.incidents.waiting import FOLDER as UPLOADS
 from koboshi.metrics.books import PROMETHEUS, Books, pages, write
 from koboshi.metrics.prometheus import exposition
 from koboshi.metrics.telemetry import export
@@ -67,7 +68,7 @@ class Reach:
         self.desk = Desk(folder, told=self._say)
         self.desk.needed = self._needed
         self.courier = Courier(
-            folder / "uploads",
+            folder / UPLOADS,
             lambda: self.owned.file.incidents.upload,
             self._brought,
             mask=lambda text: redact(text, secrets=secrets),

@@ -88,7 +88,7 @@ def _fenced(text: str) -> str:
 def tried(view: View, most: int = 10) -> str:
     """What was done about the agent lately, a row each."""
     rows = []
-    for event in view.past:
+    for event in view.rare:
         body = event.body
         if isinstance(body, ActionFinished) and not isinstance(body.action, Telling):
             why = f": {body.outcome.why}" if body.outcome.why else ""

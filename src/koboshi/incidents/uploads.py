@@ -29,8 +29,14 @@ async def upload(path: Path, address: str) -> str:
     except TimeoutError:
         return f"no answer within {PATIENCE:g} s"
     except Exception as error:  # noqa: BLE001 - a storage may fail in any way, and ends nothing
-        return f"{type(error).__name__}: {' '.join(str(error).split())[:SAID]}"
+        return _words(error)
     return ""
+
+
+def _words(error: Exception) -> str:
+    """What it objects to; what is behind `Debug source` is for whoever builds the client."""
+    said = " ".join(str(error).partition("Debug source")[0].split())
+    return said[:SAID] or type(error).__name__
 
 
 def _modules():  # type: ignore[no-untyped-def] # noqa: ANN202 - an extra, which may not be there

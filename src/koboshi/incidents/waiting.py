@@ -14,6 +14,8 @@ import msgspec
 
 from koboshi.store.shelves import make_private, write_whole
 
+#: Their place in the state folder.
+FOLDER = "uploads"
 #: Seconds to the second try; it doubles. The longest pause, and how long it is tried at all.
 FIRST, LONGEST, FOR = 5.0, 900.0, 3 * 86400.0
 #: Uploads that may wait; more, and the oldest is given up.

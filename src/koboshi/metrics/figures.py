@@ -26,7 +26,7 @@ from koboshi.core.readings import Status
 if TYPE_CHECKING:
     from koboshi.core.engine import Decision, World
     from koboshi.core.events import Event
-    from koboshi.core.view import View
+    from koboshi.core.view import Run, View
 
 DAY = 86400.0
 #: Who is in one of these is on its feet.
@@ -93,8 +93,6 @@ class Figures:
         body = event.body
         if isinstance(body, RunStarted):
             _add(self.restarts, _reason(body, view))
-        elif isinstance(body, RunExited):
-            self._ended(body, event.now.utc)
         elif isinstance(body, ActionFinished):
             ending = body.outcome.ending
             _add(self.actions, f"{body.action.kind} {ending.value}")
@@ -104,12 +102,13 @@ class Figures:
         elif isinstance(body, SignalRead):
             self.tokens = body.tokens or self.tokens
 
-    def _ended(self, body: RunExited, utc: float) -> None:
-        if self.run_since is not None and body.run == self.run:
+    def _ended(self, run: Run, utc: float) -> None:
+        """The view knows whether that was meant: a person's stop may take a signal."""
+        if self.run_since is not None:
             self.ended += 1
             self.lived += max(0.0, utc - self.run_since)
-            self.run_since = None
-        if not body.meant:
+        self.run, self.run_since = run.number, None
+        if run.exit is not None and not run.exit.meant:
             self.crashes += 1
             self.last_crash = utc
             self.down_since = self.down_since or utc
@@ -120,12 +119,19 @@ class Figures:
         if run.number and run.exit is None and run.number != self.run:
             self.run = run.number
             self.run_since = now.utc - max(0.0, now.at - run.since)
+        elif run.exit is not None and self._is_news(run, event):
+            self._ended(run, now.utc)
         self.status = view.status.value
         self.context = view.sight.context.used if view.sight.context else self.context
-        if self.down_since is not None and view.status in _UP and run.exit is None:
+        if self.down_since is not None and _on_its_feet(view):
             self.recovered += 1
             self.recovering += max(0.0, now.utc - self.down_since)
             self.down_since = None
+
+    def _is_news(self, run: Run, event: Event) -> bool:
+        """Whether its end was not counted; in a person's pane a shell is all that tells of it."""
+        told = isinstance(event.body, RunExited) and run.number != self.run
+        return told or (self.run_since is not None and run.number == self.run)
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -157,6 +163,12 @@ class Figures:
         values: dict[str, Any] = msgspec.to_builtins(self)
         mean = self.recovering / self.recovered if self.recovered else None
         return {**values, "mean_uptime": self.mean_uptime(), "mean_recovery": mean}
+
+
+def _on_its_feet(view: View) -> bool:
+    """Of a program that is not known, that it runs is all that will ever be known."""
+    plain = view.context.agent_type == "generic" and view.status is Status.UNKNOWN
+    return view.run.exit is None and (plain or view.status in _UP)
 
 
 def _add(counted: dict[str, int], key: str) -> None:

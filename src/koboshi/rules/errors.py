@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Notify, Send
+from koboshi.core.actions import Notify, Send
 from koboshi.core.events import Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 
+from .asking import ask
 from .context import refresh_for
 from .outages import (
     RESET,
@@ -110,7 +111,7 @@ def failing_again_and_again(view: View, now: Moment) -> Proposal | None:
     about = f"{view.run.number}.failing{tally.turns}.{tally.settled}"
     return Proposal(
         message=text,
-        actions=(Escalate(about=about, text=text),),
+        actions=(ask(about, text, f"mend the cause, then 'koboshi ack {view.context.agent}'"),),
         evidence=view.belief.evidence,
     )
 
@@ -232,7 +233,7 @@ def account_empty(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """
     if not _failed(view) or not is_empty(view):
         return None
-    text = f"{view.context.agent}: its account has nothing left ({code_of(view)}); fill it up"
+    text = f"{view.context.agent}: its account has nothing left ({code_of(view)})"
     about = f"{view.run.number}.empty{view.tally.rows}.{view.tally.settled}"
-    escalate = Escalate(about=about, text=text)
+    escalate = ask(about, text, "fill it up")
     return Proposal(message=text, actions=(escalate,), evidence=view.belief.evidence)

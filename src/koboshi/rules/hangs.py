@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Interrupt
+from koboshi.core.actions import Interrupt
 from koboshi.core.events import Severity, Source
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 
+from .asking import ask
 from .context import refresh_for
 
 if TYPE_CHECKING:
@@ -90,9 +91,9 @@ def turn_seems_stuck(view: View, now: Moment) -> Proposal | None:
     if not why:
         return None
     long = f"{view.settings.hang_after:g} s"
-    text = f"{view.context.agent} shows no progress for {long}; {why}: look at it"
+    text = f"{view.context.agent} shows no progress for {long}; {why}"
     about = f"{view.run.number}.stuck{view.tally.turns}.{view.tally.settled}"
-    escalation = Escalate(about=about, text=text)
+    escalation = ask(about, text, "look at it")
     return Proposal(message=text, actions=(escalation,), evidence=view.belief.evidence)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Send
+from koboshi.core.actions import Send
 from koboshi.core.events import Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
+
+from .asking import ask
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -66,7 +68,7 @@ def nudge_without_effect(view: View, now: Moment) -> Proposal | None:  # noqa: A
         return None
     text = f"{view.context.agent} does not react: {tally.nudges} messages, still idle"
     about = f"{view.run.number}.deaf{tally.turns}.{tally.settled}"
-    return Proposal(message=text, actions=(Escalate(about=about, text=text),))
+    return Proposal(message=text, actions=(ask(about, text, "look at its terminal"),))
 
 
 @rule("IDL003", "half-typed-line-left", Severity.P1, Status.IDLE, Status.FAILED, Status.LIMITED)
@@ -87,10 +89,10 @@ def half_typed_line_left(view: View, now: Moment) -> Proposal | None:
         return None
     if view.still_for(now) < view.settings.idle_after:
         return None
-    text = f"{view.context.agent}: a half-typed line is in its box; send it or clear it"
+    text = f"{view.context.agent}: a half-typed line is in its box"
     about = f"{view.run.number}.line{view.tally.turns}.{view.tally.settled}"
     return Proposal(
         message=text,
-        actions=(Escalate(about=about, text=text),),
+        actions=(ask(about, text, "send it or clear it"),),
         evidence=(view.sight.draft,),
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Answer, Escalate, Notify, Send
+from koboshi.core.actions import Answer, Notify, Send
 from koboshi.core.events import Severity
 from koboshi.core.readings import Meaning, PromptKind, Status
 from koboshi.core.rules import Proposal, rule
+
+from .asking import ask
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -131,4 +133,5 @@ def limit_outlived(view: View, now: Moment) -> Proposal | None:
     if _spent(view):
         text = f"{view.context.agent} went on {view.tally.continues} times after limits: enough"
     about = f"limit{window.nth}.outlived{view.tally.settled}"
-    return Proposal(message=text, actions=(Escalate(about=about, text=text),))
+    needed = f"see what holds it up, then 'koboshi ack {view.context.agent}'"
+    return Proposal(message=text, actions=(ask(about, text, needed),))

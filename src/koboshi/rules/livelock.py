@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Interrupt, Send
+from koboshi.core.actions import Interrupt, Send
 from koboshi.core.events import Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
+
+from .asking import ask
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -93,4 +95,4 @@ def circle_without_end(view: View, now: Moment) -> Proposal | None:  # noqa: ARG
         return None
     text = f"{view.context.agent} made the same call {loop.times} times: {loop.what[:80]}"
     about = f"loop{loop.nth}.{view.tally.settled}"
-    return Proposal(message=text, actions=(Escalate(about=about, text=text),))
+    return Proposal(message=text, actions=(ask(about, text, "look at what it tries"),))

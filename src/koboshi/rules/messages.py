@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Send
+from koboshi.core.actions import Send
 from koboshi.core.events import Order, OrderGiven, Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
-from koboshi.core.view import HISTORY
+
+from .asking import ask
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -59,14 +60,17 @@ def person_asked_for(view: View, now: Moment) -> Proposal | None:  # noqa: ARG00
     ## Safety
     Safe. It tells a person, and types nothing.
     """
-    for event in reversed(view.history(HISTORY)):
+    for event in reversed(view.rare):
         body = event.body
+        turned = view.status is Status.IDLE and view.belief.since > event.now.at
+        if turned or event.now.at < view.run.since:
+            return None  # the turn or the run has ended, and with it the call that waits
         if not isinstance(body, OrderGiven) or body.order not in (Order.ASK, Order.REPLY):
             continue
         if body.order is Order.REPLY:
             return None
         agent = view.context.agent
-        text = f"{agent} asks you: {body.text} ('koboshi questions' lists it)"
-        escalate = Escalate(about=f"{view.run.number}.ask{event.seq}", text=text)
+        about, needed = f"{view.run.number}.ask{event.seq}", "'koboshi questions' lists it"
+        escalate = ask(about, f"{agent} asks you: {body.text}", needed)
         return Proposal(message=f"asks a person: {body.text}", actions=(escalate,))
     return None

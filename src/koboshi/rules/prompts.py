@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Judge, Mode, Send
+from koboshi.core.actions import Judge, Mode, Send
 from koboshi.core.events import Severity, Stance
 from koboshi.core.readings import Meaning, PromptKind, Status
 from koboshi.core.rules import Proposal, rule
 from koboshi.core.view import evolve
 
+from .asking import ask
 from .questions import (
     JUDGED,
     about,
@@ -24,7 +25,7 @@ from .questions import (
 )
 
 if TYPE_CHECKING:
-    from koboshi.core.actions import Answer
+    from koboshi.core.actions import Answer, Escalate
     from koboshi.core.events import Moment
     from koboshi.core.view import Question, View
 
@@ -223,10 +224,7 @@ def question_waits_for_person(view: View, now: Moment) -> Proposal | None:
     left = [each for each in open_questions(view, now) if _waits_for_person(view, each, now)]
     if not left:
         return None
-    told = tuple(
-        Escalate(about=f"{view.run.number}.question{each.nth}", text=_told(view, each, now))
-        for each in left
-    )
+    told = tuple(_asked(view, each, now) for each in left)
     return Proposal(message=_why(view, left[0], now), actions=told, evidence=view.belief.evidence)
 
 
@@ -258,7 +256,7 @@ def _why(view: View, question: Question, now: Moment) -> str:
     return f"asks about {subject!r}"
 
 
-def _told(view: View, question: Question, now: Moment) -> str:
+def _asked(view: View, question: Question, now: Moment) -> Escalate:
     """What a person reads: who asks what about what, the choices, why they, and how to answer."""
     prompt, agent = question.prompt, view.context.agent
     subject = plain(prompt.subject or prompt.question)
@@ -269,6 +267,7 @@ def _told(view: View, question: Question, now: Moment) -> str:
     stop = stopped(view, now) if view.settings.mode >= Mode.AUTO else ""
     if why or stop:
         text += f"; {plain(why or stop)}"
+    needed = f"koboshi answer {agent}:{view.run.number}.{question.nth} yes|no"
     if prompt.kind is PromptKind.PICKER:
-        return text
-    return f"{text}; koboshi answer {agent}:{view.run.number}.{question.nth} yes|no"
+        needed = f"choose in its terminal: koboshi attach {agent}"
+    return ask(f"{view.run.number}.question{question.nth}", text, needed)

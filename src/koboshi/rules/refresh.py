@@ -9,12 +9,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Checkpoint, Escalate, Load, Refresh, Start, Stop
+from koboshi.core.actions import Checkpoint, Load, Refresh, Start, Stop
 from koboshi.core.events import Origin, Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 from koboshi.core.view import Stage
 
+from .asking import ask
 from .outages import passing, patience
 from .runs import new_session, not_gone_on_with
 
@@ -178,9 +179,11 @@ def refresh_stuck(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     if refresh is not None and refresh.tries >= view.settings.tries_max:
         text = f"{view.context.agent}: refresh is stuck while {refresh.stage.value}"
         about = f"{view.run.number}.refresh{refresh.nth}.{refresh.stage.value}{tally.settled}"
+        needed = f"look at its terminal, then 'koboshi ack {view.context.agent}'"
     elif tally.unsaved:
         text = f"{view.context.agent}: its work could not be saved; it goes on without a refresh"
         about = f"{view.run.number}.unsaved{tally.refreshes}"
+        needed = f"see what keeps it from saving, then 'koboshi refresh {view.context.agent}'"
     else:
         return None
-    return Proposal(message=text, actions=(Escalate(about=about, text=text),))
+    return Proposal(message=text, actions=(ask(about, text, needed),))

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Send, Start, Stop
+from koboshi.core.actions import Send, Start, Stop
 from koboshi.core.events import Origin, Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 
+from .asking import ask
 from .runs import new_session
 
 if TYPE_CHECKING:
@@ -131,4 +132,5 @@ def reload_stuck(view: View, now: Moment) -> Proposal | None:
         return None
     text = f"{view.context.agent} asked for a restart ({reload.reason}) and {why}"
     about = f"{view.run.number}.reload{reload.nth}.{reload.tries}.{view.tally.settled}"
-    return Proposal(message=text, actions=(Escalate(about=about, text=text),))
+    needed = f"look at its terminal, then 'koboshi ack {view.context.agent}'"
+    return Proposal(message=text, actions=(ask(about, text, needed),))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Escalate, Notify, Send, Start, Stop
+from koboshi.core.actions import Notify, Send, Start, Stop
 from koboshi.core.events import Order, Origin, Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
+
+from .asking import ask
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -208,11 +210,12 @@ def restart_budget_spent(view: View, now: Moment) -> Proposal | None:
     if not down or view.given_up or not view.budget_spent(now):
         return None
     used = f"{view.restarts_in_period(now)} restarts in {view.settings.period:g} s"
-    text = f"{view.context.agent} keeps ending ({used}): see why, then acknowledge"
+    text = f"{view.context.agent} keeps ending ({used})"
+    needed = f"see why, then 'koboshi ack {view.context.agent}'"
     about = f"{view.run.number}.spent{view.tally.settled}"
     return Proposal(
         message=f"no restarts left: {used}",
-        actions=(Escalate(about=about, text=text, gives_up=True),),
+        actions=(ask(about, text, needed, gives_up=True),),
         evidence=view.belief.evidence,
     )
 
@@ -225,7 +228,7 @@ def run_ended_as_meant(view: View, now: Moment) -> Proposal | None:  # noqa: ARG
     An agent that was told to exit must stay down; whoever looks later wants to know why it is.
 
     ## Example
-    A person types `/exit`: exit code 0, no restart.
+    A person types `/exit`: exit code 0, no restart. Nor is there one after Ctrl-C at its terminal.
 
     ## Safety
     Safe. It only tells.
@@ -286,8 +289,7 @@ def start_held_up(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     tally = view.tally
     if view.status is not Status.GONE or tally.held < view.settings.tries_max:
         return None
-    text = f"{view.context.agent} is down and cannot be started: look at its terminal"
+    text = f"{view.context.agent} is down and cannot be started"
     about = f"{view.run.number}.held{tally.settled}"
-    return Proposal(
-        message=text, actions=(Escalate(about=about, text=text),), evidence=view.belief.evidence
-    )
+    asked = ask(about, text, "look at its terminal")
+    return Proposal(message=text, actions=(asked,), evidence=view.belief.evidence)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Checkpoint, Escalate, Notify, Stop
+from koboshi.core.actions import Checkpoint, Notify, Stop
 from koboshi.core.events import Origin, Severity, Source
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
 
+from .asking import ask
 from .context import MUTE
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ def finished_work_not_saved(view: View, now: Moment) -> Proposal | None:
         return Proposal(message="all tasks are done", actions=(_note(view, "done", now),))
     text = f"{view.context.agent} is done, and its last note could not be written"
     about = f"{view.run.number}.done{view.tally.turns}.{view.tally.settled}"
-    return Proposal(message=text, actions=(Escalate(about=about, text=text),))
+    needed = f"see what it did, then 'koboshi stop {view.context.agent}'"
+    return Proposal(message=text, actions=(ask(about, text, needed),))
 
 
 @rule("TSK002", "finished-run-still-up", Severity.P2, Status.IDLE)
@@ -135,7 +137,8 @@ def finished_run_still_up(view: View, now: Moment) -> Proposal | None:
     if view.tally.misses >= view.settings.tries_max:
         text = f"{view.context.agent} is done, and does not end"
         about = f"{view.run.number}.up{view.tally.turns}.{view.tally.settled}"
-        return Proposal(message=text, actions=(Escalate(about=about, text=text),))
+        needed = f"end it: 'koboshi stop {view.context.agent}'"
+        return Proposal(message=text, actions=(ask(about, text, needed),))
     stop = Stop(run=view.run.number, about=_about(view, "done"))
     return Proposal(message="all tasks are done, and noted down", actions=(stop,))
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from koboshi.core.actions import Bundle, Escalate, FixPrompt, Notify
+from koboshi.core.actions import Bundle, FixPrompt, Notify
 from koboshi.core.events import Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import ERRORS, Proposal, rule
 
+from .asking import ask
+
 if TYPE_CHECKING:
     from koboshi.core.actions import Action
     from koboshi.core.events import Moment
-    from koboshi.core.view import Echo, Exit, View
+    from koboshi.core.view import Echo, View
 
 
 #: Patterns of RE2; `fatal_text` adds to them.
@@ -51,8 +53,6 @@ MORE = 2
 #: Seconds between two words about the same kind of text, and about a limit.
 PAUSE, LIMIT_PAUSE = 60.0, 600.0
 _WAITING = "waiting"
-#: SIGINT and SIGQUIT: what a terminal sends for a key.
-_KEYS = (2, 3)
 
 
 def _heard(view: View, patterns: tuple[str, ...], now: Moment) -> list[Echo]:
@@ -61,12 +61,9 @@ def _heard(view: View, patterns: tuple[str, ...], now: Moment) -> list[Echo]:
 
 
 def _news(view: View, patterns: tuple[str, ...], now: Moment) -> tuple[str, Echo] | None:
-    """The latest of these, and a name for this time."""
+    """The latest of these, and a name for this time: another run does not make it another."""
     heard = _heard(view, patterns, now)
-    if not heard:
-        return None
-    total = sum(echo.total for echo in view.echoes if echo.what in patterns)
-    return f"{view.run.number}.{total}", heard[-1]
+    return (f"heard{heard[-1].nth}", heard[-1]) if heard else None
 
 
 @rule("TXT001", "fatal-words-printed", Severity.P0, listens=FATAL, cooldown=PAUSE)
@@ -113,10 +110,11 @@ def same_error_again(view: View, now: Moment) -> Proposal | None:
     least = view.settings.same_error_max
     if least <= 0:
         return None
+    begun = view.run.since  # what only runs before it met was told then
     counted = [
         (sum(1 for at in echo.times if now.at - at < AGAIN), echo)
         for echo in view.echoes
-        if echo.what.startswith(ERRORS) and echo.total >= least
+        if echo.what.startswith(ERRORS) and echo.total >= least and echo.times[-1] >= begun
     ]
     count, echo = max(counted, key=lambda pair: pair[0], default=(0, None))
     if echo is None or count < least:
@@ -127,12 +125,18 @@ def same_error_again(view: View, now: Moment) -> Proposal | None:
     note = Notify(about=about, text=text, severity=Severity.P1)
     actions: list[Action] = [note, FixPrompt(about=about, text=text)]
     if count >= least + MORE:
-        actions.append(Escalate(about=about, text=f"{text}; help it"))
+        actions.append(ask(about, text, "help it"))
     message = f"the same error, {count} times: {echo.text!r}"
     return Proposal(message=message, actions=tuple(actions), evidence=(echo.text,))
 
 
-@rule("TXT003", "nothing-printed", Severity.P1, Status.WORKING)
+def _is_plain(view: View) -> bool:
+    """A program that runs, and of which nothing else is known."""
+    unknown = view.status is Status.UNKNOWN and view.context.agent_type == "generic"
+    return unknown and view.run.number > 0 and view.run.exit is None
+
+
+@rule("TXT003", "nothing-printed", Severity.P1, Status.WORKING, Status.UNKNOWN)
 def nothing_printed(view: View, now: Moment) -> Proposal | None:
     """A turn runs, and for some time nothing was printed and no tool began or ended.
 
@@ -141,22 +145,26 @@ def nothing_printed(view: View, now: Moment) -> Proposal | None:
     `hang_after` koboshi does something about it (HNG001).
 
     ## Example
-    Nothing for 30 s: a person is told. With `Waiting for …` in the last lines a person is asked.
+    Nothing for 30 s: a person is told. With `Waiting for …` in the last lines a person is asked. A
+    program of type `generic` has no turns that are known: any silence of it counts.
 
     ## Safety
-    Safe. It tells, once per turn; no key is sent.
+    Safe. It tells, once per turn, and of a generic program at most once in ten minutes; no key is
+    sent.
     """
     limit = view.settings.silence_after
     if limit <= 0 or view.question is not None or view.retrying or view.restarting:
         return None
-    if view.status is not Status.WORKING or view.stalled_for(now) < limit:
+    if view.stalled_for(now) < limit or not (view.status is Status.WORKING or _is_plain(view)):
         return None
-    about = f"{view.run.number}.silent{view.tally.turns}"
+    nth = f"at{view.sight.worked_at // AGAIN:.0f}" if _is_plain(view) else f"{view.tally.turns}"
+    about = f"{view.run.number}.silent{nth}"
     text = f"{view.context.agent} has printed nothing for {limit:g} s"
     waits = next((row for row in view.context.lines[::-1] if _WAITING in row.lower()), "")
     if waits:
-        asked = Escalate(about=about, text=f"{text} and seems to wait: {waits.strip()}")
-        return Proposal(message=asked.text, actions=(asked,), evidence=(waits,))
+        text = f"{text} and seems to wait: {waits.strip()}"
+        asked = ask(about, text, "see what it waits for")
+        return Proposal(message=text, actions=(asked,), evidence=(waits,))
     note = Notify(about=about, text=text, severity=Severity.P1)
     return Proposal(message=text, actions=(note,), evidence=view.belief.evidence)
 
@@ -183,11 +191,6 @@ def memory_exhausted(view: View, now: Moment) -> Proposal | None:
     return Proposal(message=text, actions=(note,), evidence=(echo.text,))
 
 
-def _interrupted(exit_: Exit) -> bool:
-    """Ended by a key, such as Ctrl-C: somebody at its terminal knows of it already."""
-    return exit_.signal in _KEYS or (exit_.code or 0) - 128 in _KEYS
-
-
 @rule("TXT005", "run-ended-with-error", Severity.P0, Status.GONE)
 def run_ended_with_error(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """The process ended by itself, with an exit code other than 0 or by a signal.
@@ -206,7 +209,7 @@ def run_ended_with_error(view: View, now: Moment) -> Proposal | None:  # noqa: A
     exit_ = view.run.exit
     if view.status is not Status.GONE or exit_ is None or exit_.meant or view.run.number == 0:
         return None
-    if (exit_.signal is None and not exit_.code) or _interrupted(exit_):
+    if (exit_.signal is None and not exit_.code) or exit_.by_key:
         return None
     how = f"by signal {exit_.signal}" if exit_.signal else f"with exit code {exit_.code}"
     text = f"{view.context.agent}: run {view.run.number} ended {how}"

@@ -23,12 +23,15 @@ from koboshi.core.settings import Settings
 from koboshi.core.view import View, evolve
 
 from .journal import Line
+from .redaction import ESCAPE
 from .rehearing import Rehearing
 from .replays import Comparison, moments
 
 _STAMP = re.compile(
     r"\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,]\d+)?(Z|[+-]\d\d:?\d\d)?\]?[ \t]?"
 )
+#: Sequences of two characters, and the beginning of one that is not known.
+_OTHER = re.compile(r"\x1b[ -~]?")
 #: What the first line of a journal's segment begins with.
 _JOURNAL = b'{"k":"opened"'
 #: Seconds from one line to the next, where the lines do not say when they were written.
@@ -80,12 +83,14 @@ def lint_journal(lines: Iterable[Line], file: str, rules: tuple[Rule, ...]) -> I
     """What the rules say about a journal, event by event, on what was recorded before each."""
     by_code, said = {rule.code: rule for rule in rules}, set[str]()
     for moment, _ in moments(lines, rules, Comparison(), Rehearing()):
+        found = dict[tuple[str, str], None]()  # a finding has several actions, and is one
         for decision in moment.made:
             key = f"{decision.finding.code} {decision.action.key}"
             if key not in said:
                 said.add(key)
-                rule = by_code[decision.finding.code]
-                yield _remark(file, moment.line.number, rule, decision.finding.message)
+                found[decision.finding.code, decision.finding.message] = None
+        for code, message in found:
+            yield _remark(file, moment.line.number, by_code[code], message)
 
 
 def _remark(file: str, line: int, rule: Rule, message: str) -> Remark:
@@ -115,7 +120,7 @@ def _begun(rules: tuple[Rule, ...], at: float, settings: Settings) -> World:
 def _parted(lines: Iterable[str]) -> tuple[tuple[str, ...], list[float]]:
     """The lines without their times, and the times, which never go back."""
     texts, times, at = list[str](), list[float](), 0.0
-    for line in lines:
+    for line in map(_drawn, lines):
         stamp = _STAMP.match(line)
         if stamp is None:
             at += _STEP
@@ -125,6 +130,13 @@ def _parted(lines: Iterable[str]) -> tuple[tuple[str, ...], list[float]]:
         texts.append(line)
         times.append(at)
     return tuple(texts), times
+
+
+def _drawn(line: str) -> str:
+    """The line as a terminal shows it in the end: without colours, and without what was redrawn."""
+    if "\x1b" in line:
+        line = _OTHER.sub("", ESCAPE.sub("", line))
+    return line.rstrip("\r").rpartition("\r")[2]
 
 
 def _seconds(stamp: re.Match[str]) -> float:

@@ -104,12 +104,14 @@ _PLACED = (
     ("sig", r"(?i:(?<=[?&;]sig=)|(?<=-signature=))[A-Za-z0-9%+/=_-]{16,}"),
     ("key=", r"(?i:(?<=accountkey=)|(?<=sharedaccesskey=))[A-Za-z0-9+/=]{16,}"),  # Azure
     ("cookie: ", r"(?i:(?<=cookie: ))[^\r\n\"'`]{8,}"),  # both ways
-    ("@", r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"),  # e-mail
+    ("@", r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]+\.)+[A-Za-z][A-Za-z0-9-]+"),  # e-mail
 )
+#: Before a sum that git or a registry tells.
+_SUMMED = "".join(f"(?<!{word})" for word in ("commit ", "tree ", "parent ", "sha256:", "sha1:"))
 #: Long rows: sums may be keys, and a row of a key may have lost its beginning.
 _LONG = re.compile(r"[A-Za-z0-9+/]{40,}")
 _ROWS = (
-    r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{40,}(?![0-9A-Fa-f])",
+    rf"(?<![0-9A-Fa-f]){_SUMMED}[0-9A-Fa-f]{{40,}}(?![0-9A-Fa-f])",
     r"(?<![A-Za-z0-9+/=_.-])(?=[A-Za-z+/]*[0-9])(?=[a-z0-9+/]*[A-Z])[A-Za-z0-9+/]{60,}={0,2}",
 )
 
@@ -124,6 +126,11 @@ _NAMED = re.compile(
     (?: "(?P<double>[^"\\\n]{{6,}}) | '(?P<single>[^'\\\n]{{6,}})'
     | ["']?(?P<value>[^\s"',;]{{6,}}) )"""
 )
+#: Where a program has a secret from, and not what it is: a variable, or what a call gives back.
+_ELSEWHERE = re.compile(
+    r"\$\{?[A-Z][A-Z0-9_]*\}?\)?\\*|process\.env\.[A-Z0-9_]+|os\.(?:environ|getenv)[\[(].*"
+)
+_GIVEN = re.compile(r"[A-Za-z_][A-Za-z_.]*\([A-Za-z_.]*\)[):]*")
 #: What follows a word of a command line, or of a `.netrc`.
 _FLAGGED = re.compile(
     r"""(?x) (?<![\w-]) (?: --(?:password|passwd|token|secret|api-key|auth|key|pass)[ ]
@@ -152,6 +159,15 @@ def found(text: str) -> Iterator[tuple[int, int]]:
         for pattern in _ROWS:
             yield from (match.span() for match in _compiled(pattern).finditer(text))
     if any(letters in lower for letters in _NAMES):
-        yield from (match.span(match.lastgroup or 0) for match in _NAMED.finditer(text))
+        named = (match for match in _NAMED.finditer(text) if not _is_code(match))
+        yield from (match.span(match.lastgroup or 0) for match in named)
     if any(letters in lower for letters in _FLAGS):
         yield from (match.span(match.lastgroup or 0) for match in _FLAGGED.finditer(text))
+
+
+def _is_code(match: re.Match[str]) -> bool:
+    """Whether it is a line of a program that gets the secret from somewhere."""
+    value = match[match.lastgroup or 0]
+    return bool(_ELSEWHERE.fullmatch(value)) or (
+        " = " in match[0] and bool(_GIVEN.fullmatch(value))
+    )

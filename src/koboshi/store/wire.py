@@ -45,7 +45,8 @@ _NOT_A_RECORD = (
     TypeError,
     ValueError,
 )
-_VIEW_HINTS = {k: v for k, v in get_type_hints(View).items() if k not in ("past", "settings")}
+_APART = ("past", "rare", "settings")
+_VIEW_HINTS = {k: v for k, v in get_type_hints(View).items() if k not in _APART}
 
 
 def _encode(value: Any) -> bytes:  # noqa: ANN401 - whatever msgspec encodes
@@ -191,7 +192,8 @@ def world_image(world: World) -> dict[str, Any]:
     """A world as plain values; rules are code and are not written."""
     view = world.view
     image = {f.name: getattr(view, f.name) for f in fields(View)}
-    image["past"] = [(_decode(seen_line(e)), e.context) for e in view.past]
+    for name in ("past", "rare"):
+        image[name] = [(_decode(seen_line(e)), e.context) for e in getattr(view, name)]
     ledger = world.ledger
     claims = [
         {"action": _action(c.action), "at": c.at, "outcome": c.outcome}
@@ -297,7 +299,8 @@ def _build_world(
     known = {k: v for k, v in raw.items() if k in _VIEW_HINTS}
     parts: dict[str, Any] = {k: msgspec.convert(v, _VIEW_HINTS[k]) for k, v in known.items()}
     events = tuple(_read_past(each, parts["context"]) for each in history)
-    view = View(**parts, settings=settings or kept, past=events)
+    rare = tuple(_read_past(each, parts["context"]) for each in raw.get("rare", ()))
+    view = View(**parts, settings=settings or kept, past=events, rare=rare)
     claims = {}
     for entry in image["claims"]:
         action = _read_action(entry["action"])
