@@ -94,7 +94,7 @@ def logs(*, file: Path, as_json: bool) -> None:
     from koboshi.store.planjournal import in_words
     from koboshi.store.progress import Progress
 
-    for record in Progress(state_dir(), file.expanduser().absolute()).notes():
+    for record in Progress(state_dir(), file.expanduser().absolute()).notebook.all():
         if as_json:
             say(to_json(record))
             continue

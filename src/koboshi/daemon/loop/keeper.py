@@ -112,7 +112,7 @@ class Keeper:
     def _begin(self) -> None:
         """From now on the plan's time counts; after a death it never ceased to."""
         self._note(k=BEGUN, goal=goal_mark(self.view.plan))
-        course: Any = replace(self.view, spending=ledger(self.progress.notes()))
+        course: Any = replace(self.view, spending=ledger(self._journal.rows()))
         self.world = evolve(self.world, view=course, seq=self._journal.last())
         self._journal.open(self.world, self._now())
 
@@ -227,7 +227,7 @@ class Keeper:
             )
 
     def _note(self, **record: object) -> None:
-        self.progress.note({**record, "utc": time.time()})
+        self._journal.note({**record, "utc": time.time()})
 
     @staticmethod
     def _now() -> Moment:
