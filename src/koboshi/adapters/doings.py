@@ -53,9 +53,15 @@ def _opencode(thing: Payload) -> Iterator[Payload]:
         return
     if state.get("status") != "completed":
         return
-    given = _dict(state.get("input"))
+    yield call_of("opencode", tool, _dict(state.get("input")))
+
+
+def call_of(agent: str, tool: str, given: Payload) -> Payload:
+    """A call of that CLI in the words of a hook."""
+    if agent != "opencode":
+        return _call(tool, given)
     path = {"file_path": given["filePath"]} if "filePath" in given else {}
-    yield _call(_OPENCODE.get(tool, tool), {**given, **path})
+    return _call(_OPENCODE.get(tool, tool), {**given, **path})
 
 
 def _dict(value: object) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def judged(
 ) -> Report:
     """What came of a run that ended: its own words count, its exit code only against it."""
     said = result(printed, firing.agent, errors=errors)
-    said = replace(said, permission_denials=_explained(said.permission_denials, judgements))
+    said = _kept_from(said, judgements)
     exit_code = -seen.signal if seen.signal is not None else seen.code
     error, why = _why(firing, seen, said, errors)
     ended = firing.created + (seen.seconds or 0.0)
@@ -103,6 +103,16 @@ def judged(
         denied=said.permission_denials,
         diff=diff,
     )
+
+
+def _kept_from(said: Result, judgements: tuple[Judged, ...]) -> Result:
+    """With all that it was kept from: not every CLI tells what a hook denied."""
+    told = _explained(said.permission_denials, judgements)
+    denied = (each.told for each in judgements if each.stance == "deny")
+    told = tuple(dict.fromkeys((*told, *denied)))
+    if told and said.ok:
+        said = replace(said, ok=False, error=DENIED)
+    return replace(said, permission_denials=told)
 
 
 def _explained(denied: tuple[str, ...], judgements: tuple[Judged, ...]) -> tuple[str, ...]:

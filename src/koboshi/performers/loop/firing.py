@@ -7,12 +7,14 @@ Rule 2: the run ends by itself when its time is over; nobody of ours has to live
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from koboshi.adapters.equipment import Equipment
 from koboshi.adapters.headless import JUDGES
 from koboshi.adapters.permits import Desk, permitted
 from koboshi.adapters.registry import adapter
@@ -66,14 +68,14 @@ async def fire(state: Path, charge: Charge) -> Firing:
         why_none=why_none,
     )
     Firings(state).keep(firing)
-    program = _judged(state, firing, program)
     known = adapter(charge.agent)
+    made = _judged(state, firing, program, charge.environment)
     launch = Launch(
         agent=task,
         run=1,
-        argv=known.headless_argv(program=program, prompt=charge.instruction),
+        argv=known.headless_argv(program=made.argv, prompt=charge.instruction),
         cwd=str(charge.cwd),
-        env=dict(known.env(program)),
+        env={**known.env(made.argv), **made.env},
         base=None if charge.environment is None else dict(charge.environment),
         limit=charge.timeout,
     )
@@ -101,15 +103,18 @@ def _check(charge: Charge) -> tuple[str, ...]:
     return (found, *program[1:])
 
 
-def _judged(state: Path, firing: Firing, program: tuple[str, ...]) -> tuple[str, ...]:
-    """The program's words with what has its calls judged by the owner's policy, where it can."""
-    folder = Firings(state).folder(firing.task)
+def _judged(
+    state: Path, firing: Firing, program: tuple[str, ...], environment: Mapping[str, str] | None
+) -> Equipment:
+    """The program with what has its calls judged by the owner's policy, where it can."""
+    folder = Firings(state.absolute()).folder(firing.task)
     line = command(state.absolute(), firing.task)
-    desk = Desk(command=line, folder=str(folder), cwd=firing.cwd, texts=Texts())
+    env = os.environ if environment is None else environment
+    desk = Desk(command=line, folder=str(folder), cwd=firing.cwd, texts=Texts(), env=env)
     made = permitted(firing.agent, program, desk)
     for name, text in made.files.items():
         write_whole(Path(name), text.encode("utf-8", "replace"))
-    return made.argv
+    return made
 
 
 def _before(cwd: Path, task: str) -> tuple[str, str]:
