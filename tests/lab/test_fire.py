@@ -42,13 +42,18 @@ class Bench:
     home: Home
     state: Path
 
+    @property
+    def env(self) -> dict[str, str]:
+        """That environment."""
+        path = f"{self.home.program.parent}{os.pathsep}{self.home.env['PATH']}"
+        own = {"KOBOSHI_STATE": str(self.state), "PYTHONPATH": str(ROOT / "src")}
+        return {**self.home.env, "PATH": path, **own}
+
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """One command, to its end."""
-        path = f"{self.home.program.parent}{os.pathsep}{self.home.env['PATH']}"
-        env = {**self.home.env, "PATH": path, "KOBOSHI_STATE": str(self.state)}
         argv = [sys.executable, "-m", "koboshi", *words]
         return subprocess.run(
-            argv, cwd=self.home.cwd, env={**env, "PYTHONPATH": str(ROOT / "src")},
+            argv, cwd=self.home.cwd, env=self.env,
             capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
 
