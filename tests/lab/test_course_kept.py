@@ -93,9 +93,7 @@ def post(part: Part, model: Model, agent_cli: AgentCli, tmp_path: Path) -> Itera
     """A repository with the plan; whoever works on it is gone afterwards."""
     home = furnished(part, {}, model, agent_cli, tmp_path)
     (home.cwd / "kept.txt").write_text("kept\n")
-    identity = ("-c", "user.name=t", "-c", "user.email=t@localhost")
-    for words in (("add", "-A"), ("commit", "-qm", "x")):
-        subprocess.run(["git", *identity, *words], cwd=home.cwd, check=True)
+    home.commit()
     for name, value in (("user.name", "t"), ("user.email", "t@localhost")):
         subprocess.run(["git", "config", name, value], cwd=home.cwd, check=True)
     (home.cwd / "M1.md").write_text(PLAN.format(total=3) + "".join(STEP.format(n=n) for n in N))

@@ -86,9 +86,7 @@ def bench(part: Part, model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iter
     """A home for the CLI and a state folder for koboshi; a commit is there to compare with."""
     home = furnished(part, {}, model, agent_cli, tmp_path)
     (home.cwd / "kept.txt").write_text("kept\n")
-    identity = ("-c", "user.name=t", "-c", "user.email=t@localhost")
-    for words in (("add", "-A"), ("commit", "-qm", "x")):
-        subprocess.run(["git", *identity, *words], cwd=home.cwd, check=True)
+    home.commit()
     yield Bench(home, tmp_path / "state")
     model.release()
 

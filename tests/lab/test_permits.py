@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,9 +48,7 @@ def bench(part: Part, model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iter
     home = furnished(part, room, model, agent_cli, tmp_path)
     (home.cwd / "mark.sh").write_text("#!/bin/sh\ntouch mark.txt\n")
     (home.cwd / "mark.sh").chmod(0o755)
-    identity = ("-c", "user.name=t", "-c", "user.email=t@localhost")
-    for words in (("add", "-A"), ("commit", "-qm", "x")):
-        subprocess.run(["git", *identity, *words], cwd=home.cwd, check=True)
+    home.commit()
     (home.cwd / "M1.md").write_text(PLAN)
     yield Bench(home, tmp_path / "state")
     model.release()
