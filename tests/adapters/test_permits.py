@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from koboshi.adapters.codex.equip import digest
-from koboshi.adapters.doings import doings
+from koboshi.adapters.doings import doings, latest
 from koboshi.adapters.permits import CONTENT, Desk, payload_of, permitted
 
 DESK = Desk(command="ask-it", folder="/f", cwd="/p", texts={"/p/s.json": '{"model": "x"}'})
@@ -107,6 +107,25 @@ def test_what_each_cli_did_is_told_in_the_words_of_a_hook() -> None:
         "opencode": [("Bash", {"command": "ls"})],
     }
     assert doings("noise\n[1]\n{}", "claude") == ()
+
+
+def test_the_last_call_that_was_begun_is_known() -> None:
+    """Also of one that has not come back yet; a cut line at the beginning is passed over."""
+    edit = {"type": "tool_use", "name": "Edit", "input": {"file_path": "a"}}
+    claude = [{"type": "assistant", "message": {"content": [{"type": "text"}, edit]}}]
+    item = {"type": "command_execution", "command": "make", "status": "in_progress"}
+    codex = [{"type": "item.started", "item": item}, {"type": "item.updated"}]
+
+    found = {
+        cli: latest('ut": 1}}\n' + _lines(rows), cli) for cli, rows in
+        (("claude", claude), ("codex", codex), ("gemini", []), ("generic", claude))
+    }  # fmt: skip
+
+    assert found["claude"] is not None
+    assert found["claude"]["tool_input"] == {"file_path": "a"}
+    assert found["codex"] is not None
+    assert found["codex"]["tool_input"] == {"command": "make"}
+    assert (found["gemini"], found["generic"]) == (None, None)
 
 
 def _lines(rows: Sequence[object]) -> str:

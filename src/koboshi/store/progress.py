@@ -49,6 +49,7 @@ class Start:
     review: bool = False  #: whether a person reads what a planner made before it is done
     reviewer: str = ""  #: which CLI looks at verified work before it is committed; empty: none
     replans: int = 0  #: how often a planner may make other steps where one could not be done
+    message: str = ""  #: of commits, with names in braces; empty: as usual
     notify: str = "steps"  #: what people are told: `steps`, `end` or `none`
 
 

@@ -52,6 +52,19 @@ def test_a_plan_is_worked_through(theatre: Theatre) -> None:
     assert theatre.repo.git("for-each-ref", "refs/koboshi") == b""
 
 
+def test_a_commit_says_what_a_person_wants(theatre: Theatre) -> None:
+    """By a template; a name that is not known is said before anything is begun."""
+    wrong = theatre.loop("M1.md", "--message", "{stp}")
+    assert (wrong.returncode, theatre.calls()) == (2, [])
+    assert "expected {step}, {number}, {total}, {goal}, not {stp}" in wrong.stderr
+
+    ran = theatre.loop("M1.md", "--message", "[{number}/{total}] {step}\\n\\n{goal}")
+
+    assert ran.returncode == 0, ran.stderr
+    assert theatre.commits()[1] == "[2/3] write b.txt → b.txt"
+    assert "\n\n三つのファイルを作る\n" in theatre.repo.git("log", "-1", "--format=%B").decode()
+
+
 def test_a_lie_is_caught_and_corrected(theatre: Theatre) -> None:
     """It says that it is done and has done nothing, then the wrong thing, then the right one."""
     theatre.play({"2": [{}, {"write": {"b.txt": "wrong\n"}}, {"write": {"b.txt": "beta\n"}}]})
@@ -91,6 +104,9 @@ def test_three_failures_are_a_question_that_can_be_answered(theatre: Theatre) ->
     assert (plan.status, plan.steps[1].state) == (PlanStatus.FAILED, StepState.FAILED)
     assert plan.next_action.startswith("Step 2 failed 3 times: The run failed: it ended with exit")
     assert "What shall be different?" in failed.stderr
+    failures = [f"attempt {n}: The run failed: it ended with exit" for n in (1, 2, 3)]
+    for said, expected in zip(plan.results[2].tried.split(" | "), failures, strict=True):
+        assert said.startswith(expected)
     assert again.returncode == 1
     assert "M1.md is FAILED: step 2 given up" in again.stderr
     assert answered.returncode == 0, answered.stderr

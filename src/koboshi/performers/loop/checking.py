@@ -12,21 +12,23 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from koboshi.adapters.doings import doings
+from koboshi.adapters.doings import doings, latest
 from koboshi.adapters.headless import DENIED, NO_RESULT, Result, result
 from koboshi.adapters.resets import reset_of
 from koboshi.config.durations import shown
-from koboshi.errors import GitError
+from koboshi.errors import GitError, HostError, UnknownTask
 from koboshi.hosts.headless import STILLBORN, Finished, HeadlessHost, Running
 from koboshi.store.firings import Firing, Firings, Report, Touched
 from koboshi.store.snapshots import Skipped, between, prune, take
 
-from .permitting import Judged, breaches, notes
+from .permitting import Judged, breaches, notes, subject_of
 
 #: The name of the snapshot from after, among those of the task.
 AFTER = "after"
 #: Seconds that git may take to say what differs.
 PATIENCE = 60.0
+#: Bytes at the end of its output in which a call is looked for.
+TAIL = 64 << 10
 #: Seconds between two looks at a run that is waited for; a look reads two small files.
 EVERY = 0.2
 
@@ -58,6 +60,22 @@ async def check(state: Path, task: str) -> Report:
         report = broke(report, wrong)
     firings.settle(report)
     return report
+
+
+async def doing(state: Path, task: str) -> str:
+    """What it is at, such as `Edit calc.py`; empty: it has done nothing that it told of."""
+    try:
+        firing = Firings(state).firing(task)
+        host = HeadlessHost(state_dir=state)
+        places = await host.find(task)
+        printed = await host.tail(places[0].id, TAIL) if places else ""
+    except (UnknownTask, HostError, OSError):
+        return ""
+    call = latest(printed, firing.agent)
+    if call is None:
+        return ""
+    about = subject_of(call).removeprefix(firing.cwd.rstrip("/") + "/")
+    return f"{call['tool_name']} {about}".strip()
 
 
 async def settled(state: Path, task: str) -> Report:
