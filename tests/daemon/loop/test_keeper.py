@@ -52,6 +52,19 @@ def test_a_plan_is_worked_through(theatre: Theatre) -> None:
     assert theatre.repo.git("for-each-ref", "refs/koboshi") == b""
 
 
+@pytest.mark.parametrize("status", ["IDLE", "RUNNING", "DONE"])
+def test_an_answer_to_nothing_changes_nothing(theatre: Theatre, status: str) -> None:
+    """A plan that is done is not begun anew by a word too many."""
+    theatre.edit("STATUS: IDLE", f"STATUS: {status}")
+    text = theatre.path.read_text()
+
+    ran = theatre.loop("answer", "yes")
+
+    assert (ran.returncode, ran.stderr) == (2, f"koboshi: M1.md is {status}: it asks nothing\n")
+    assert theatre.path.read_text() == text
+    assert theatre.calls() == []
+
+
 def test_a_commit_says_what_a_person_wants(theatre: Theatre) -> None:
     """By a template; a name that is not known is said before anything is begun."""
     wrong = theatre.loop("M1.md", "--message", "{stp}")

@@ -89,7 +89,7 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
     from .resume import check, go_on
     from .running import work
 
-    path, made = _plan_file(goal, given["file"], given["constraints"])
+    path, made = _plan_file(goal, given["agent"], given["file"], given["constraints"])
     begun = Start(
         path=str(path),
         cwd=_where(path, cwd, own=given["worktree"]),
@@ -139,10 +139,12 @@ def _where(path: Path, cwd: Path | None, *, own: bool) -> str:
     return str(worktree(folder, path.stem)) if own else str(folder)
 
 
-def _plan_file(goal: str, file: Path | None, constraints: str) -> tuple[Path, bool]:
+def _plan_file(goal: str, agent: str, file: Path | None, constraints: str) -> tuple[Path, bool]:
     """The plan: the one that was named, or a new one with that goal; whether it is new."""
     from koboshi.errors import InputError
+    from koboshi.performers.loop.firing import at_hand
     from koboshi.plans import parse
+    from koboshi.plans.lines import one_line
     from koboshi.store.paths import plans_dir, state_dir
     from koboshi.store.planfile import PlanFile
 
@@ -154,6 +156,8 @@ def _plan_file(goal: str, file: Path | None, constraints: str) -> tuple[Path, bo
         goal = found.sheet.text
     elif goal.endswith(".md") and " " not in goal:
         raise InputError(f"expected a goal, or a plan that is there, not {goal!r}")
+    if one_line(goal):
+        at_hand(agent)  # or an error, before anything is written
     path = (file or Path(DEFAULT)).expanduser().absolute()
     if path.exists():
         hint = "'koboshi loop resume' goes on with it, '--file' names another"

@@ -32,6 +32,8 @@ from .permitting import command
 SNAPSHOT = 15.0
 #: Bytes of the longest instruction: Linux takes 128 KiB in one word of a command line.
 LONGEST = 100_000
+#: Those that people have.
+FIRED = tuple(name for name in JUDGES if name != "scripted")
 #: The name of the snapshot from before, among those of the task.
 BEFORE = "before"
 
@@ -95,12 +97,18 @@ def _check(charge: Charge) -> tuple[str, ...]:
         raise InputError(f"expected a folder, not {str(charge.cwd)!r}")
     program = charge.program or (charge.agent,)
     path = None if charge.environment is None else charge.environment.get("PATH", "")
-    found = shutil.which(program[0], path=path)
+    return (at_hand(program[0], path), *program[1:])
+
+
+def at_hand(name: str, path: str | None = None) -> str:
+    """Where that program is; raises, with those that are there, where it is nowhere."""
+    found = shutil.which(name, path=path)
     if found is None:
-        others = [name for name in JUDGES if shutil.which(name, path=path)]
-        at_hand = f"'--agent' takes one that is: {', '.join(others)}" if others else "none is"
-        raise InputError(f"{program[0]!r} was not found: is it installed?", hint=at_hand)
-    return (found, *program[1:])
+        others = [each for each in FIRED if shutil.which(each, path=path)]
+        hint = f"'--agent' takes one that is: {', '.join(others)}" if others else ""
+        hint = hint or f"none of {', '.join(FIRED)} is"
+        raise InputError(f"{name!r} was not found: is it installed?", hint=hint)
+    return found
 
 
 def _judged(
