@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from koboshi.daemon.loop.keeper import STOP_FILE
 from koboshi.plans import PlanStatus, StepState
+from koboshi.store.progress import Start
 from tests.daemon.loop.stages import Theatre
 
 
@@ -50,6 +52,38 @@ def test_a_plan_is_worked_through(theatre: Theatre) -> None:
     assert theatre.calls()[0]["argv"][:2] == ["--permission-mode", "acceptEdits"]
     assert theatre.path.read_text().startswith("STATUS: DONE                 # IDLE / RUNNING")
     assert theatre.repo.git("for-each-ref", "refs/koboshi") == b""
+
+
+def test_the_numbers_that_hold_unless_somebody_says_otherwise() -> None:
+    """As the documentation has them; whoever resumes an older plan has them, too."""
+    start = Start(path="M1.md", cwd=".")
+
+    assert (start.max_steps, start.attempts, start.timeout) == (10, 3, 3600.0)
+    assert (start.commit, start.push, start.review, start.notify) == (True, False, False, "steps")
+    assert (start.cost, start.tokens, start.seconds) == (0.0, 0, 0.0)
+    assert str(STOP_FILE) == "/tmp/koboshi-stop"
+
+
+def test_verified_work_may_be_left_uncommitted(theatre: Theatre) -> None:
+    """The next step is still compared with what the one before left."""
+    ran = theatre.loop("M1.md", "--no-commit")
+
+    plan = theatre.plan()
+    assert (ran.returncode, plan.status) == (0, PlanStatus.DONE), ran.stderr
+    assert theatre.commits() == []
+    assert [plan.results[n].commit for n in (1, 2, 3)] == [""] * 3
+    assert all(plan.results[n].evidence.startswith("1 file(s) changed") for n in (1, 2, 3))
+
+
+def test_a_step_may_have_attempts_of_its_own(theatre: Theatre) -> None:
+    """RETRIES below it goes over what holds for all."""
+    theatre.edit("TOUCH: a.txt", "TOUCH: a.txt\n      RETRIES: 1")
+    theatre.play({"1": [{}, {"write": {"a.txt": "alpha\n"}}]})
+
+    theatre.loop("M1.md")
+
+    assert theatre.plan().status is PlanStatus.FAILED
+    assert len(theatre.calls()) == 1
 
 
 @pytest.mark.parametrize("status", ["IDLE", "RUNNING", "DONE"])
