@@ -77,10 +77,10 @@ def _once(folder: Path) -> tuple[float, float]:
 def _first_move(progress: Progress, daemon: subprocess.Popen[bytes]) -> float:
     deadline = time.monotonic() + _TIMEOUT
     while time.monotonic() < deadline:
-        for record in progress.notes():
+        for record in progress.notebook.all():
             if record["k"] == "admitted":
                 return float(record["utc"])
         if daemon.poll() is not None:
             raise NotMeasured(f"the daemon ended with {daemon.returncode}")
         time.sleep(0.01)
-    raise NotMeasured(f"no move within {_TIMEOUT:g} s: {json.dumps(progress.notes()[-1:])}")
+    raise NotMeasured(f"no move within {_TIMEOUT:g} s: {json.dumps(progress.notebook.all()[-1:])}")

@@ -388,6 +388,19 @@ def test_codex_tells_of_a_rejected_call_on_stderr_alone() -> None:
     assert result(json.dumps(done), "codex", errors="all is well").ok
 
 
+def test_codex_tells_of_a_blocked_call_on_stderr_alone() -> None:
+    """By whose hook is the same, but for ours, of which more is known elsewhere (0.166.0)."""
+    done = json.dumps({"type": "turn.completed", "usage": {}})
+    head = "2026-11-16T01:44:38.5Z ERROR codex_core::tools::router: error=Command blocked by "
+    line = head + "PreToolUse hook: {}. Command: touch a. Command: b\nmore of it\n"
+
+    judged = result(done, "codex", errors=line.format("the policy could not be asked"))
+
+    assert (judged.ok, judged.error) == (False, DENIED)
+    assert judged.permission_denials == ("the policy could not be asked",)
+    assert result(done, "codex", errors=line.format("the owner's policy says deny: x")).ok
+
+
 def test_gemini_tells_of_its_error_on_stderr() -> None:
     """And nothing else is printed."""
     said = {"session_id": "s", "error": {"message": "bad key", "code": 400}}

@@ -142,6 +142,19 @@ def test_a_mistake_is_a_sentence(argv: list[str], message: str, hint: str, state
     assert disk(state) == before
 
 
+@pytest.mark.parametrize("group", ["loop", "notify"])
+def test_a_group_without_a_word_shows_its_page(
+    group: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In rows, as `--help` does; it is a mistake all the same."""
+    assert main([group]) == 2
+
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"Usage: koboshi {group} ")
+    assert "\nCommands:\n" in said.err
+
+
 def test_without_any_journal_nobody_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""python -m tests.fuzz --cases N [--first F]: hostile screens and payloads on all cores."""
+"""python -m tests.fuzz --cases N [--first F]: hostile screens, payloads, plans, on all cores."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from koboshi.policy.hooks import request_of_hook
 from koboshi.sources.envelopes import unpack
 from tests.adapters.spoofs import frames, place, printed, written
 from tests.core.worlds import blank
-from tests.fuzz import dialogs, payloads
+from tests.fuzz import dialogs, payloads, plans
 
 CLAUDE = adapter("claude")
 NOW = Moment(at=10.0, utc=1_793_000_000.0)
@@ -97,9 +97,18 @@ def spoof(random: Random) -> None:
         raise Fooled(f"taken for a question: {prompt} in\n{look.text}")
 
 
+def plan(random: Random) -> None:
+    """A plan file after accidents: kept to the byte, told by line, and never made worse."""
+    text = plans.damaged(random)
+    said = plans.wrong(text)
+    if said:
+        raise Fooled(f"{said} in\n{text!r}")
+
+
 #: Which share of the cases is of each kind: a screen costs fifty times as much as a payload.
 KINDS: tuple[tuple[Callable[[Random], None], float], ...] = (
-    (hook, 0.80),
+    (hook, 0.70),
+    (plan, 0.10),
     (dialog, 0.12),
     (spoof, 0.08),
 )

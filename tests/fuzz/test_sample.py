@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from koboshi.plans import render
 from koboshi.policy import dialogs as reading
 from koboshi.policy.requests import Request
-from tests.fuzz import cases
+from tests.fuzz import cases, plans
 
 #: Of each kind; `make fuzz` runs a million in all.
 SAMPLE = 400
@@ -33,5 +34,13 @@ def test_a_reader_that_believes_too_much_is_found(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(cases, "request_of_prompt", naive)
     assert reading.request_of_prompt is not naive
     found = [said for seed in range(20_000) if "dialog" in (said := cases.case(seed))]
+
+    assert found
+
+
+def test_a_plan_that_is_not_kept_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen red, too: a writer that tidies up the ends of lines is found."""
+    monkeypatch.setattr(plans, "render", lambda plan: render(plan).replace(" \n", "\n"))
+    found = [said for seed in range(3_000) if "(plan)" in (said := cases.case(seed))]
 
     assert found

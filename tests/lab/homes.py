@@ -43,6 +43,12 @@ class Home:
         """The project it works on: a git repository of its own."""
         return self.folder / "proj"
 
+    def commit(self) -> None:
+        """Commit all that is in the project, so that there is something to compare with."""
+        identity = ("-c", "user.name=t", "-c", "user.email=t@localhost")
+        for words in (("add", "-A"), ("commit", "-qm", "x")):
+            subprocess.run(["git", *identity, *words], cwd=self.cwd, check=True)
+
     def command(self, *args: str) -> tuple[str, ...]:
         """The argv that starts it; a script, so that a person's shell can be given it too."""
         start = self.folder / "start"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -52,9 +51,7 @@ def benches(part: Part, model: Model, agent_cli: AgentCli, tmp_path: Path) -> Be
     def made(steps: int = 1, **room: object) -> Bench:
         home = furnished(part, room, model, agent_cli, tmp_path)
         (home.cwd / "kept.txt").write_text("kept\n")
-        identity = ("-c", "user.name=t", "-c", "user.email=t@localhost")
-        for words in (("add", "-A"), ("commit", "-qm", "x")):
-            subprocess.run(["git", *identity, *words], cwd=home.cwd, check=True)
+        home.commit()
         rows = "".join(STEP.format(n=n) for n in range(1, steps + 1))
         (home.cwd / "M1.md").write_text(PLAN.format(total=steps) + rows)
         return Bench(home, tmp_path / "state")

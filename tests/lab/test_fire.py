@@ -42,13 +42,18 @@ class Bench:
     home: Home
     state: Path
 
+    @property
+    def env(self) -> dict[str, str]:
+        """That environment."""
+        path = f"{self.home.program.parent}{os.pathsep}{self.home.env['PATH']}"
+        own = {"KOBOSHI_STATE": str(self.state), "PYTHONPATH": str(ROOT / "src")}
+        return {**self.home.env, "PATH": path, **own}
+
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """One command, to its end."""
-        path = f"{self.home.program.parent}{os.pathsep}{self.home.env['PATH']}"
-        env = {**self.home.env, "PATH": path, "KOBOSHI_STATE": str(self.state)}
         argv = [sys.executable, "-m", "koboshi", *words]
         return subprocess.run(
-            argv, cwd=self.home.cwd, env={**env, "PYTHONPATH": str(ROOT / "src")},
+            argv, cwd=self.home.cwd, env=self.env,
             capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
 
@@ -81,9 +86,7 @@ def bench(part: Part, model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iter
     """A home for the CLI and a state folder for koboshi; a commit is there to compare with."""
     home = furnished(part, {}, model, agent_cli, tmp_path)
     (home.cwd / "kept.txt").write_text("kept\n")
-    identity = ("-c", "user.name=t", "-c", "user.email=t@localhost")
-    for words in (("add", "-A"), ("commit", "-qm", "x")):
-        subprocess.run(["git", *identity, *words], cwd=home.cwd, check=True)
+    home.commit()
     yield Bench(home, tmp_path / "state")
     model.release()
 

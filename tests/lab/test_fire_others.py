@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,9 +51,7 @@ def bench(part: Part, model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iter
     room = {"settings": rights} if part.cli == "opencode" else {}
     home = furnished(part, room, model, agent_cli, tmp_path)
     (home.cwd / "kept.txt").write_text("kept\n")
-    identity = ("-c", "user.name=t", "-c", "user.email=t@localhost")
-    for words in (("add", "-A"), ("commit", "-qm", "x")):
-        subprocess.run(["git", *identity, *words], cwd=home.cwd, check=True)
+    home.commit()
     (home.cwd / "M1.md").write_text(PLAN)
     yield Bench(home, tmp_path / "state")
     model.release()

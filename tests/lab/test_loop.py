@@ -70,9 +70,7 @@ def bench(part: Part, model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iter
     home = furnished(part, {}, model, agent_cli, tmp_path)
     (home.cwd / "test_old.py").write_text(OLD)
     (home.cwd / ".gitignore").write_text("__pycache__\n")
-    identity = ("-c", "user.name=t", "-c", "user.email=t@localhost")
-    for words in (("add", "-A"), ("commit", "-qm", "x")):
-        subprocess.run(["git", *identity, *words], cwd=home.cwd, check=True)
+    home.commit()
     (home.cwd / "M1.md").write_text(PLAN)
     yield Bench(home, tmp_path / "state")
     model.release()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from tests.conftest import AgentCli
 from tests.lab.conftest import furnished
 from tests.lab.model.server import Model
 from tests.lab.model.turns import Turn, call, say
-from tests.lab.parts import CLAUDE, CODEX, Part
+from tests.lab.parts import CLAUDE, CODEX, OPENCODE, Part
 from tests.lab.test_fire import Bench
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
@@ -33,9 +32,9 @@ ALLOW = '[[answers.rule]]\ndo = "allow"\ncommand = "./mark.sh"\n'
 DENY = '[[answers.rule]]\ndo = "deny"\ncommand = "mark.sh"\nreason = "marks are made by hand"\n'
 
 
-@pytest.fixture(params=(*CLAUDE, CODEX), ids=lambda part: part.key)
+@pytest.fixture(params=(*CLAUDE, CODEX, OPENCODE), ids=lambda part: part.key)
 def part(request: pytest.FixtureRequest) -> Part:
-    """One that asks before each call, and one that is judged afterwards."""
+    """Those that ask before each call."""
     chosen = request.param
     assert isinstance(chosen, Part)
     return chosen
@@ -44,12 +43,12 @@ def part(request: pytest.FixtureRequest) -> Part:
 @pytest.fixture
 def bench(part: Part, model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iterator[Bench]:
     """A repository with a plan of one step."""
-    home = furnished(part, {}, model, agent_cli, tmp_path)
+    freely = {"settings": {"permission": {"bash": "allow", "edit": "allow"}}}
+    room = freely if part.cli == "opencode" else {}
+    home = furnished(part, room, model, agent_cli, tmp_path)
     (home.cwd / "mark.sh").write_text("#!/bin/sh\ntouch mark.txt\n")
     (home.cwd / "mark.sh").chmod(0o755)
-    identity = ("-c", "user.name=t", "-c", "user.email=t@localhost")
-    for words in (("add", "-A"), ("commit", "-qm", "x")):
-        subprocess.run(["git", *identity, *words], cwd=home.cwd, check=True)
+    home.commit()
     (home.cwd / "M1.md").write_text(PLAN)
     yield Bench(home, tmp_path / "state")
     model.release()
@@ -57,9 +56,9 @@ def bench(part: Part, model: Model, agent_cli: AgentCli, tmp_path: Path) -> Iter
 
 def mark(part: Part) -> Turn:
     """A turn that makes the mark by a command."""
-    if part.cli == "claude":
-        return part.shell("./mark.sh")
-    return call("exec_command", cmd="./mark.sh")
+    if part.cli == "codex":  # within its sandbox, where Codex asks nobody
+        return call("exec_command", cmd="./mark.sh")
+    return part.shell("./mark.sh")
 
 
 def ran(bench: Bench, part: Part, rules: str, *words: str) -> Plan:
@@ -83,7 +82,7 @@ def test_what_the_policy_allows_is_done(bench: Bench, part: Part, model: Model) 
 
 
 def test_what_the_policy_denies_is_no_success(bench: Bench, part: Part, model: Model) -> None:
-    """The run says that all is well; the next attempt is told what was denied, and why."""
+    """It is not done; the run says that all is well; the next attempt is told what and why."""
     model.expect(*[turn for _ in range(2) for turn in (mark(part), say("All done!"))])
 
     plan = ran(bench, part, DENY, "--attempts", "2")
@@ -93,16 +92,17 @@ def test_what_the_policy_denies_is_no_success(bench: Bench, part: Part, model: M
     assert "marks are made by hand" in plan.results[1].evidence
     told = [request.told for request in model.asked]
     assert any("was not accepted" in each and "marks are made by hand" in each for each in told)
-    assert (bench.home.cwd / "mark.txt").exists() == (part.cli == "codex")
+    assert not (bench.home.cwd / "mark.txt").exists()
+    assert any("marks are made by hand" in each for each in told[:2])  # by its own CLI, at once
 
 
 def test_what_no_rule_speaks_of_is_told(bench: Bench, part: Part, model: Model) -> None:
-    """Claude Code denies it by itself; the sandbox of Codex is all that Codex asks for."""
+    """Claude Code denies it by itself; Codex has its sandbox, OpenCode its own permissions."""
     model.expect(mark(part), say("All done!"))
 
     plan = ran(bench, part, "", "--attempts", "1")
 
-    if part.cli == "codex":
+    if part.cli != "claude":
         assert plan.status is PlanStatus.DONE
         return
     assert plan.status is PlanStatus.FAILED

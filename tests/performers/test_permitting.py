@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,18 @@ def test_in_mode_observe_nothing_is_allowed(state: Path, monkeypatch: pytest.Mon
 
     assert said(state, "make test") is None
     assert said(state, "git push origin")[0] == "deny"
+
+
+@pytest.mark.parametrize("mode", ["keep", "auto"])
+def test_in_other_modes_the_rules_hold(
+    state: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    """In `keep` a dialog is left to whoever sits there; a fired run has none, and was ordered."""
+    monkeypatch.setenv("KOBOSHI_MODE", mode)
+
+    assert said(state, "make test")[0] == "allow"
+    assert said(state, "git push origin")[0] == "deny"
+    assert said(state, "make install") is None
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"{not json", b"\xff"])
@@ -165,3 +178,32 @@ def test_a_denied_call_is_told_with_its_reason(state: Path) -> None:
         "WebFetch",
     )
     assert report.error == "permission_denied"
+
+
+@pytest.mark.parametrize("cli", ["codex", "opencode"])
+def test_a_denied_call_is_no_success_where_the_cli_does_not_tell(state: Path, cli: str) -> None:
+    """What the hook wrote down counts; what it left to the CLI does not."""
+    said(state, "make install")
+    said(state, "git push origin")
+    firing = replace(Firings(state).firing(TASK), agent=cli)
+    ends = {
+        "codex": {"type": "turn.completed", "usage": {}},
+        "opencode": {"type": "step_finish", "part": {"reason": "stop"}},
+    }
+    seen = Finished(code=0, signal=None, seconds=1.0, lines=())
+
+    report = judged(firing, seen, json.dumps(ends[cli]), "", None, notes(state, TASK))
+
+    assert report.denied == ("Bash `git push origin`: a person pushes",)
+    assert (report.state, report.error) == ("failed", "permission_denied")
+    assert "a person pushes" in report.why
+
+
+def test_opencode_is_answered_in_its_own_words(state: Path) -> None:
+    """Its plug-in tells tool and arguments; what it tells otherwise is denied."""
+    firing = Firings(state).firing(TASK)
+    Firings(state).keep(replace(firing, agent="opencode"))
+    asked = {"tool": "bash", "args": {"command": "git push origin"}}
+
+    assert "a person pushes" in main(["", str(state), TASK], json.dumps(asked).encode())
+    assert '"deny"' in main(["", str(state), TASK], b'{"tool": "bash"}')

@@ -24,6 +24,31 @@ def doings(text: str, agent: str) -> tuple[Payload, ...]:
     return tuple(found for thing in things(text) for found in teller(thing))
 
 
+def latest(text: str, agent: str) -> Payload | None:
+    """The last call that it began, as far as the end of its output tells; None: none yet."""
+    tellers = {"claude": _claude_begun, "scripted": _claude_begun, "codex": _codex_begun}
+    teller = tellers.get(agent) or {"gemini": _gemini, "opencode": _opencode}.get(agent)
+    if teller is None:
+        return None
+    begun = [call for thing in things(text) for call in teller(thing)]
+    return begun[-1] if begun else None
+
+
+def _claude_begun(thing: Payload) -> Iterator[Payload]:
+    content = _dict(thing.get("message")).get("content")
+    for block in content if isinstance(content, list) else ():
+        known = _dict(block)
+        tool = known.get("name")
+        if known.get("type") == "tool_use" and isinstance(tool, str):
+            yield _call(tool, _dict(known.get("input")))
+
+
+def _codex_begun(thing: Payload) -> Iterator[Payload]:
+    if thing.get("type") == "item.started":
+        thing = {**thing, "type": "item.completed"}
+    yield from _codex(thing)
+
+
 def _call(tool: str, given: dict[str, Any]) -> Payload:
     return {"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": given}
 
@@ -53,9 +78,15 @@ def _opencode(thing: Payload) -> Iterator[Payload]:
         return
     if state.get("status") != "completed":
         return
-    given = _dict(state.get("input"))
+    yield call_of("opencode", tool, _dict(state.get("input")))
+
+
+def call_of(agent: str, tool: str, given: Payload) -> Payload:
+    """A call of that CLI in the words of a hook."""
+    if agent != "opencode":
+        return _call(tool, given)
     path = {"file_path": given["filePath"]} if "filePath" in given else {}
-    yield _call(_OPENCODE.get(tool, tool), {**given, **path})
+    return _call(_OPENCODE.get(tool, tool), {**given, **path})
 
 
 def _dict(value: object) -> dict[str, Any]:

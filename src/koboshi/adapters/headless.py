@@ -39,6 +39,11 @@ CAUSES = (
 SILENT = ("codex", "gemini")
 #: How Codex logs that it rejected a call by itself.
 REJECTED = re.compile(r"codex_core::\S+: error=.*approval policy is \w+; reject (\w+)")
+#: How it logs that a hook kept it from a call; what ours says is known in better words.
+BLOCKED = re.compile(
+    r"codex_core::\S+: error=.*blocked by PreToolUse hook: (.*?)(?:\. Command: |$)", re.MULTILINE
+)
+SAID = "the owner's policy says"
 #: What Gemini calls a tool that it was not allowed to use.
 NOT_ALLOWED = ("tool_not_registered", "policy_violation")
 
@@ -78,6 +83,8 @@ def result(text: str, agent: str, *, structured: bool = False, errors: str = "")
         judged = judge(list(things(f"{text}\n{errors}")))
     if agent == "codex":
         told = tuple(found[1] or "call" for found in REJECTED.finditer(errors))
+        blocked = (found[1] for found in BLOCKED.finditer(errors))
+        told = (*told, *(why for why in blocked if not why.startswith(SAID)))
         judged = replace(judged, permission_denials=(*judged.permission_denials, *told))
     if judged.ok and judged.permission_denials:
         return replace(judged, ok=False, error=DENIED)

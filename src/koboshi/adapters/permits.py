@@ -4,26 +4,40 @@ Tried with real CLIs:
 
 - Claude Code fires `PreToolUse` in `-p`; `allow` and `deny` count there, and what was denied is in
   `permission_denials` of its result. Without a word its own rules decide, and nobody is asked.
-- Codex runs a hook that a person has not looked at only with `--dangerously-bypass-hook-trust`,
-  which would trust the project's hooks as well. So it has its sandbox, and what it did is judged
-  afterwards (`doings.py`), as with the others.
+- `codex exec` runs a hook that came with the command line when its digest came, too (codex/equip),
+  and `deny` counts. One whose digest it does not know is passed over in silence, so nothing is lost
+  with another version. What wants out of its sandbox is rejected before any hook.
+- OpenCode has plug-ins: one that raises before a call is the call's result. Its own permissions
+  decide about the rest.
+- Gemini CLI takes hooks from files of the person's or of the project's alone, and system settings
+  only from a folder of root's. Without a person it has no shell at all.
+
+What was done is judged afterwards, too (`doings.py`): whatever kept a hook from being asked.
 """
 
 from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping
-from dataclasses import dataclass
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from .claude.equip import given_settings, read_settings
+from .codex.equip import hooks_option, sets_hooks
+from .doings import call_of
 from .equipment import Equipment
+from .opencode.plugin import PLUGIN
 from .values import member
+from .words import extended
 
 EVENT = "PreToolUse"
 #: Seconds for a word; a second opinion may take its time.
 TIMEOUT = 60
+#: Where OpenCode is given settings that go over those of its files.
+CONTENT = "OPENCODE_CONFIG_CONTENT"
 #: What lets each CLI change files of its project without asking.
 MAY_EDIT: Mapping[str, tuple[str, ...]] = {
     "claude": ("--permission-mode", "acceptEdits"),
@@ -48,17 +62,32 @@ class Desk:
     folder: str  #: where a file of this run may be put
     cwd: str = ""
     texts: Mapping[str, str] | None = None  #: files by path, as far as there are
-
-
-def asks_first(cli: str) -> bool:
-    """Whether that CLI has its calls judged before they are made."""
-    return cli == "claude"
+    env: Mapping[str, str] = field(default_factory=dict)  #: of the run, before anything is added
 
 
 def permitted(cli: str, program: tuple[str, ...], desk: Desk) -> Equipment:
     """The program with what has its calls judged; as it is, with a note, where it cannot be."""
-    if not asks_first(cli):
+    ways: Mapping[str, Callable[[tuple[str, ...], Desk], Equipment]] = {
+        "claude": _claude,
+        "codex": _codex,
+        "opencode": _opencode,
+    }
+    if cli not in ways:
         return Equipment(argv=program, note="its calls are judged after they were made")
+    return ways[cli](program, desk)
+
+
+def payload_of(cli: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    """What that CLI's hook told, in the words of Claude Code's."""
+    if cli != "opencode":
+        return dict(value)
+    tool, given = value.get("tool"), value.get("args")
+    if not isinstance(tool, str) or not isinstance(given, dict):
+        return {}
+    return call_of(cli, tool, given)
+
+
+def _claude(program: tuple[str, ...], desk: Desk) -> Equipment:
     at, given = given_settings(program)
     theirs = read_settings(given, desk.cwd, desk.texts or {})
     if theirs is None:
@@ -67,6 +96,34 @@ def permitted(cli: str, program: tuple[str, ...], desk: Desk) -> Equipment:
     rest = program if at is None else (*program[: at.start], *program[at.stop :])
     files = {path: json.dumps(_merged(theirs, desk.command), indent=1)}
     return Equipment(argv=(*rest, "--settings", path), files=files)
+
+
+def _codex(program: tuple[str, ...], desk: Desk) -> Equipment:
+    if sets_hooks(program):
+        note = "its command line has hooks of its own: its calls are judged after they were made"
+        return Equipment(argv=program, note=note)
+    path = posixpath.join(desk.folder, "permit.sh")
+    # In words that each shell understands: it is the user's own that runs them.
+    hook = {"type": "command", "command": shlex.join(("sh", path)), "timeout": TIMEOUT}
+    argv = extended(program, hooks_option({EVENT: {**hook, "async": False}}))
+    return Equipment(argv=argv, files={path: f"{desk.command}\n"})
+
+
+def _opencode(program: tuple[str, ...], desk: Desk) -> Equipment:
+    given = desk.env.get(CONTENT) or "{}"
+    try:
+        theirs = json.loads(given)
+    except (ValueError, RecursionError):
+        theirs = None  # it may have comments; nothing of a person's is replaced
+    if not isinstance(theirs, dict):
+        note = f"{CONTENT} cannot be read: its calls are judged after they were made"
+        return Equipment(argv=program, note=note)
+    path, plugin = (posixpath.join(desk.folder, name) for name in ("permit.sh", "permit.js"))
+    before = theirs.get("plugin")
+    plugins = [*(before if isinstance(before, list) else ()), PurePosixPath(plugin).as_uri()]
+    files = {path: f"{desk.command}\n", plugin: PLUGIN.replace("PATH", json.dumps(path))}
+    env = {CONTENT: json.dumps({**theirs, "plugin": plugins})}
+    return Equipment(argv=program, env=env, files=files)
 
 
 def _merged(theirs: dict[str, Any], command: str) -> dict[str, Any]:

@@ -149,6 +149,9 @@ def run(arguments: list[str]) -> int:
         return done.exit_code
     except click.Abort:
         raise KeyboardInterrupt from None
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)  # a page for people, not a sentence
+        return USAGE
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "koboshi"
         complain(_lower(error.format_message()), f"try '{path} --help'")

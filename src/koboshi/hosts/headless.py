@@ -151,6 +151,11 @@ class HeadlessHost:
         except FileNotFoundError:
             return ""  # whoever was to start it died before that
 
+    async def tail(self, task_id: str, most: int) -> str:
+        """The end of what it printed to `stdout`, at most so many bytes."""
+        task, _ = self._task(task_id)
+        return await asyncio.to_thread(_end_of, task.folder.path / "stdout", most)
+
     async def stop(self, task_id: str) -> Finished:
         """End the run and everything it started: SIGTERM, and after a few seconds SIGKILL."""
         task, _ = self._task(task_id)
@@ -282,6 +287,15 @@ class HeadlessHost:
         if spec is None or (spec.agent, spec.run) != (place.agent, place.run):
             raise PlaceGone(f"run {place.run} of {place.agent!r} is gone")
         return task, spec
+
+
+def _end_of(path: Path, most: int) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - most))
+            return file.read(most).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""  # nothing was printed yet
 
 
 def place_of(task: Task, spec: Spec) -> Place:

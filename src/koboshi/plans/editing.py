@@ -19,7 +19,9 @@ SECTIONS = (
     *("LAST_ACTION", "NEXT_ACTION"),
 )
 #: Values of ours that may go on over several lines; what stands under others is not a part of them.
-_PROSE = frozenset({"LAST_ACTION", "NEXT_ACTION", "SUMMARY", "EVIDENCE", "COMMAND", "ANSWER"})
+_PROSE = frozenset(
+    {"LAST_ACTION", "NEXT_ACTION", "SUMMARY", "EVIDENCE", "COMMAND", "ANSWER", "TRIED"}
+)
 #: Sections with a blank line before them.
 _APART = ("PLAN", "CURRENT", "RESULTS", "LAST_ACTION")
 
@@ -64,6 +66,7 @@ def set_result(plan: Plan, step: int, result: StepResult) -> Plan:
         "VERIFIED": verified,
         "EVIDENCE": written(result.evidence),
         "ATTEMPTS": "" if result.attempts is None else str(result.attempts),
+        "TRIED": written(result.tried),
         "ANSWER": written(result.answer),
     }
     for key, value in values.items():

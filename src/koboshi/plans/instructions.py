@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from .values import Plan, Step, StepState
+
+#: Of a step's commit, unless somebody says otherwise.
+MESSAGE = "{step}\n\nStep {number} of {total}: {goal}"
+#: Characters of what one attempt came to, in a line that tells of all of them.
+TRIED = 300
+_BETWEEN = " | "
 
 #: The word in TOUCH for a step that changes nothing.
 NOTHING = "none"
@@ -43,6 +51,29 @@ def step_told(told: str) -> str:
     return told.partition(YOURS)[2].partition(AND_BOUNDS)[0] if AND_BOUNDS in told else ""
 
 
+def commit_message(template: str, plan: Plan, step: Step) -> str:
+    """The words for a step's commit: a person's own, with these names in braces, or ours."""
+    facts = {
+        "step": step.text.splitlines()[0],
+        "number": str(step.number),
+        "total": str(len(plan.steps)),
+        "goal": plan.goal,
+    }
+    # In one pass: what a plan says is no template.
+    words = template.replace("\\n", "\n") or MESSAGE
+    return re.sub(r"\{(\w+)\}", lambda found: facts.get(found[1], found[0]), words)
+
+
+def with_attempt(tried: str, attempt: int, came: str) -> str:
+    """What was tried so far, with that attempt; told of again after a death, it is told once."""
+    known = [each for each in tried.split(_BETWEEN) if each]
+    head = f"attempt {attempt}: "
+    said = " ".join(came.split())
+    short = said if len(said) <= TRIED else said[:TRIED] + "…"
+    before = [each for each in known if not each.startswith(head)]
+    return _BETWEEN.join((*before, head + short.replace(_BETWEEN, "; ")))
+
+
 def report_of(plan: Plan) -> str:
     """What came of a plan, as Markdown."""
     rows = [
@@ -54,7 +85,8 @@ def report_of(plan: Plan) -> str:
         result = plan.results.get(step.number)
         rows += ["", f"## {step.number}. {' '.join(step.text.split())}", "", step.state.value]
         if result is not None:
-            facts = {"commit": result.commit, "attempts": result.attempts, "said": result.summary}
+            facts = {"commit": result.commit, "attempts": result.attempts}
+            facts |= {"said": result.summary, "tried before": result.tried}
             rows += [f"- {name}: {fact}" for name, fact in facts.items() if fact]
     return "\n".join(rows) + "\n"
 

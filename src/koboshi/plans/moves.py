@@ -3,133 +3,108 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from koboshi.core.actions import Safety
 
 
+class Keyed:
+    """What all moves have in common."""
+
+    __slots__ = ()
+    KEY: ClassVar[str]  #: with its own fields in braces
+
+    @property
+    def key(self) -> str:
+        """What it was decided about."""
+        return self.KEY.format(self=self)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartStep:
+class StartStep(Keyed):
     """Have an agent work on a step; `wrong` is what the attempt before did not do."""
 
+    KEY: ClassVar[str] = "{self.step}.{self.attempt}.start"
     step: int
     attempt: int
     wrong: str = ""
 
-    @property
-    def key(self) -> str:
-        """What it was decided about."""
-        return f"{self.step}.{self.attempt}.start"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyStep:
+class VerifyStep(Keyed):
     """Hold what a run did against what was asked for."""
 
+    KEY: ClassVar[str] = "{self.step}.{self.task}.verify"
     step: int
     task: str
 
-    @property
-    def key(self) -> str:
-        """What it was decided about."""
-        return f"{self.step}.{self.task}.verify"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommitStep:
+class CommitStep(Keyed):
     """Commit what a verified step changed, and go on to the next."""
 
+    KEY: ClassVar[str] = "{self.step}.{self.task}.commit"
     step: int
     task: str
     changed: tuple[str, ...] = ()
     evidence: str = ""
 
-    @property
-    def key(self) -> str:
-        """What it was decided about."""
-        return f"{self.step}.{self.task}.commit"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GiveUp:
+class GiveUp(Keyed):
     """FAILED: say what was tried, and ask a question that a person can answer in one line."""
 
+    KEY: ClassVar[str] = "{self.step}.give-up"
     step: int
     question: str
 
-    @property
-    def key(self) -> str:
-        """What it was decided about."""
-        return f"{self.step}.give-up"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Halt:
+class Halt(Keyed):
     """WAITING: end the agent, keep everything, and say what it waits for."""
 
+    KEY: ClassVar[str] = "halt"
     why: str
     again: str = "'koboshi loop resume' goes on"
 
-    @property
-    def key(self) -> str:
-        """What it was decided about."""
-        return "halt"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finish:
+class Finish(Keyed):
     """DONE."""
 
-    @property
-    def key(self) -> str:
-        """What it was decided about."""
-        return "finish"
+    KEY: ClassVar[str] = "finish"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MakePlan:
+class MakePlan(Keyed):
     """Have a planner make steps of the goal."""
 
-    @property
-    def key(self) -> str:
-        """What it was decided about."""
-        return "plan"
+    KEY: ClassVar[str] = "plan"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TakePlan:
+class TakePlan(Keyed):
     """Write the steps that a planner made into the file."""
 
+    KEY: ClassVar[str] = "{self.task}.take"
     task: str
-
-    @property
-    def key(self) -> str:
-        """What it was decided about."""
-        return f"{self.task}.take"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RevisePlan:
+class RevisePlan(Keyed):
     """Have a planner say how to go on from a step that could not be done."""
 
+    KEY: ClassVar[str] = "{self.step}.revise"
     step: int
-
-    @property
-    def key(self) -> str:
-        """What it was decided about."""
-        return f"{self.step}.revise"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TakeRevision:
+class TakeRevision(Keyed):
     """Write the new steps in the place of that one and all behind it."""
 
+    KEY: ClassVar[str] = "{self.step}.{self.task}.take"
     step: int
     task: str
-
-    @property
-    def key(self) -> str:
-        """What it was decided about."""
-        return f"{self.step}.{self.task}.take"
 
 
 Move = (

@@ -145,6 +145,7 @@ class _Reader:
             summary=said.get("SUMMARY", ""),
             verified=verified,
             evidence=said.get("EVIDENCE", ""),
+            tried=said.get("TRIED", ""),
             answer=said.get("ANSWER", ""),
             attempts=self._integer(at["ATTEMPTS"], "ATTEMPTS") if "ATTEMPTS" in at else None,
         )

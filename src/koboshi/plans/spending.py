@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from .values import Plan
 
 #: Kinds of lines in the journal.
 BEGUN, RESTED, SPENT, REPLANNED = "begun", "rested", "spent", "replanned"
+#: The first line of a later segment: what all before it came to.
+KNOWN = "known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,21 +72,42 @@ def goal_mark(plan: Plan) -> str:
 
 def ledger(notes: Iterable[Mapping[str, Any]]) -> Spending:
     """What the journal says of the plan that was begun last; another goal is another plan."""
+    return _folded(notes)[0]
+
+
+def known(notes: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The same in plain values, from which it is gone on with when these lines are gone."""
+    spending, goal = _folded(notes)
+    plain = {each.name: getattr(spending, each.name) for each in fields(spending)}
+    return {"goal": goal, "spending": {**plain, "forgiven": sorted(spending.forgiven)}}
+
+
+def _folded(notes: Iterable[Mapping[str, Any]]) -> tuple[Spending, object]:
     spending, goal = Spending(), None
     for note in notes:
         kind, utc = note.get("k"), _number(note.get("utc"))
-        if kind == BEGUN and note.get("goal") != goal:
+        if kind == KNOWN:
+            spending, goal = _restored(note.get("spending")), note.get("goal")
+        elif kind == BEGUN and note.get("goal") != goal:
             spending, goal = Spending(since=utc), note.get("goal")
         elif kind == BEGUN and spending.since is None:  # else somebody died: it never rested
-            known = frozenset(spending.costs)
-            spending = replace(spending, since=utc, forgiven=known, limited=0)
+            tasks = frozenset(spending.costs)
+            spending = replace(spending, since=utc, forgiven=tasks, limited=0)
         elif kind == RESTED:
             spending = replace(spending, seconds=spending.used(utc), since=None)
         elif kind == SPENT:
             spending = _spent(spending, note)
         elif kind == REPLANNED:
             spending = replace(spending, replans=spending.replans + 1)
-    return spending
+    return spending, goal
+
+
+def _restored(values: object) -> Spending:
+    """What `known` wrote."""
+    given = values if isinstance(values, Mapping) else {}
+    names = [each.name for each in fields(Spending)]
+    found = {name: given[name] for name in names if name in given}
+    return Spending(**{**found, "forgiven": frozenset(given.get("forgiven", ()))})
 
 
 def _spent(spending: Spending, note: Mapping[str, Any]) -> Spending:

@@ -67,6 +67,7 @@ class StepResult:
     verified: bool | None = None
     evidence: str = ""
     attempts: int | None = None
+    tried: str = ""  #: what each attempt that was not verified came to
     answer: str = ""  #: what a person said when they were asked about it
 
 

@@ -1,11 +1,13 @@
 """The journal of a plan: the same lines as an agent's (wire.py), in the folder of the plan.
 
-Nothing is folded from it but what was under way when a keeper died: the plan file is the memory.
-It is what `koboshi why` and `koboshi events` tell of a plan.
+Nothing is folded from it but what was under way when a keeper died, and what the plan has used up:
+the plan file is the memory. It is what `koboshi why` and `koboshi events` tell of a plan. A segment
+that is full is followed by one that begins with what is folded (`known`), so old ones can go.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +16,7 @@ import msgspec
 from koboshi.core.gate import Verdict, Word
 from koboshi.plans.course import PlanRead
 from koboshi.plans.crafts import MoveFinished
+from koboshi.plans.spending import KNOWN, known
 
 from .wording import verdict_words
 
@@ -36,36 +39,62 @@ class PlanJournal:
 
     def open(self, world: World, now: Moment) -> tuple[str, ...]:
         """Begin a keeper's part of it; the keys of what was under way when the last one died."""
-        doubts = tuple(self._flying())
+        doubts = tuple(flying(self.rows()))
         head = {"k": "opened", "v": VERSION, "agent": world.view.context.agent}
-        self._note(head, now, seq=world.seq, touched=doubts)
+        when = {"at": now.at, "utc": now.utc}
+        self.note({**head, **when, "seq": world.seq, "touched": doubts})
         return doubts
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What has to be known of the past by whoever goes on; people may want more."""
+        return self._progress.notebook.newest()
 
     def last(self) -> int:
         """The number of the last event."""
-        return max((int(row.get("seq", 0)) for row in self._progress.notes()), default=0)
+        return last(self.rows())
+
+    def note(self, row: dict[str, Any], *, sync: bool = True) -> None:
+        """One more line; a segment that is full is closed."""
+        notebook = self._progress.notebook
+        if notebook.add(row, sync=sync):
+            # What was to be written is written. If the disk is too full for a new segment, this one
+            # grows on; the next line tries again.
+            with contextlib.suppress(OSError):
+                notebook.turn(condensed(notebook.newest(), utc=row.get("utc", 0.0)))
 
     def write(self, event: Event, decisions: tuple[Decision, ...]) -> None:
         """What was seen and what was decided; durable where anything is done about it."""
         admitted = any(each.verdict.admitted for each in decisions)
         finished = isinstance(event.body, MoveFinished)
-        self._progress.note(_seen(event), sync=finished and not decisions)
+        self.note(_seen(event), sync=finished and not decisions)
         for n, each in enumerate(decisions, 1):
-            self._progress.note(_judged(each), sync=(admitted or finished) and n == len(decisions))
+            self.note(_judged(each), sync=(admitted or finished) and n == len(decisions))
 
-    def _flying(self) -> dict[str, None]:
-        flying: dict[str, None] = {}
-        for row in self._progress.notes():
-            if row.get("k") == "admitted":
-                flying[str(row["action"]["key"])] = None
-            elif row.get("k") == "finished":
-                flying.pop(str(row["key"]), None)
-            elif row.get("k") == "opened":
-                flying.clear()  # what was under way is nobody's any more
-        return flying
 
-    def _note(self, record: dict[str, Any], now: Moment, **more: object) -> None:
-        self._progress.note({**record, "at": now.at, "utc": now.utc, **more})
+def flying(rows: list[dict[str, Any]]) -> dict[str, None]:
+    """The keys of what was under way at the end of these lines."""
+    keys: dict[str, None] = {}
+    for row in rows:
+        if row.get("k") == "admitted":
+            keys[str(row["action"]["key"])] = None
+        elif row.get("k") == "finished":
+            keys.pop(str(row["key"]), None)
+        elif row.get("k") == "opened":
+            keys.clear()  # what was under way is nobody's any more
+        elif row.get("k") == KNOWN:
+            keys = dict.fromkeys(map(str, row.get("flying", ())))
+    return keys
+
+
+def last(rows: list[dict[str, Any]]) -> int:
+    """The number of the last event in these lines."""
+    return max((int(row.get("seq", 0)) for row in rows), default=0)
+
+
+def condensed(rows: list[dict[str, Any]], utc: float) -> dict[str, Any]:
+    """All that is ever folded from these lines, as one in their place."""
+    head = {"k": KNOWN, "v": VERSION, "utc": utc, "seq": last(rows), "flying": tuple(flying(rows))}
+    return {**head, **known(rows)}
 
 
 def _seen(event: Event) -> dict[str, Any]:

@@ -1,22 +1,21 @@
 """What belongs to a plan at work and not into its file: where a step began, and what was decided.
 
 A folder per plan below `plans` in the state folder: `step_N.json` is the baseline of a step,
-`journal.jsonl` each decision and what came of it, `options.json` how it was started, `stop` an
-order to stop.
+`journal.jsonl` each decision and what came of it (notebooks.py), `options.json` how it was started,
+`stop` an order to stop.
 """
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from .notebooks import Notebook
 from .shelves import make_private, write_whole
 
 
@@ -50,6 +49,7 @@ class Start:
     review: bool = False  #: whether a person reads what a planner made before it is done
     reviewer: str = ""  #: which CLI looks at verified work before it is committed; empty: none
     replans: int = 0  #: how often a planner may make other steps where one could not be done
+    message: str = ""  #: of commits, with names in braces; empty: as usual
     notify: str = "steps"  #: what people are told: `steps`, `end` or `none`
 
 
@@ -82,6 +82,7 @@ class Progress:
         name = hashlib.sha256(os.fsencode(os.path.realpath(plan))).hexdigest()[:12]
         self.id = name
         self.folder = state / "plans" / name
+        self.notebook = Notebook(self.folder)
 
     def baseline(self, step: int, text: str) -> Baseline | None:
         """Where that step began, if it did."""
@@ -136,34 +137,6 @@ class Progress:
         write_whole(path, text.encode())
         return path
 
-    def note(self, record: dict[str, Any], *, sync: bool = True) -> None:
-        """One more line in the journal, durably."""
-        make_private(self.folder)
-        line = json.dumps(record, ensure_ascii=True).encode() + b"\n"
-        descriptor = os.open(self._journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            os.write(descriptor, line)
-            if sync:
-                os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def notes(self) -> list[dict[str, Any]]:
-        """The journal, oldest first; a torn line is left out."""
-        found = []
-        try:
-            rows = self._journal.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return []
-        for row in rows:
-            try:
-                value = json.loads(row)
-            except ValueError:
-                continue
-            if isinstance(value, dict):
-                found.append(value)
-        return found
-
     @property
     def stop_file(self) -> Path:
         """Where `koboshi loop stop` leaves its word."""
@@ -187,10 +160,6 @@ class Progress:
         finally:
             os.close(descriptor)
         return False
-
-    @property
-    def _journal(self) -> Path:
-        return self.folder / "journal.jsonl"
 
     def _read(self, name: str, kind: type) -> object:
         try:

@@ -277,6 +277,48 @@ def alive(pid: int) -> bool:
         return False
 
 
+def test_stop_ends_an_agent_that_nobody_looks_after(theatre: Theatre) -> None:
+    """Whoever fired it was killed, and no daemon is there: the word itself ends it."""
+    keeper = begun(theatre)
+    keeper.kill()
+    keeper.communicate()
+    pid = theatre.plan().current.pid
+    assert pid is not None
+
+    ran = theatre.loop("stop")
+
+    assert (ran.returncode, ran.stdout) == (0, "stopped: M1.md is WAITING\n")
+    assert not alive(pid)
+    plan = theatre.plan()
+    assert (plan.status, plan.steps[0].state) == (PlanStatus.WAITING, StepState.PENDING)
+    again = theatre.loop("stop")
+    assert (again.returncode, again.stderr) == (
+        1, "koboshi: M1.md is WAITING: there is nothing to stop\n"
+    )  # fmt: skip
+    theatre.play({})
+    assert theatre.loop("resume").returncode == 0
+    assert theatre.plan().results[1].attempts == 1
+
+
+def test_stop_is_heard_while_the_file_is_damaged(theatre: Theatre) -> None:
+    """The agent is ended; the file is as its person left it."""
+    keeper = begun(theatre)
+    pid = theatre.plan().current.pid
+    assert pid is not None
+    theatre.edit("    2: [PENDING]", "    2: [PENDIG]")
+    text = theatre.path.read_text(encoding="utf-8")
+    journal = theatre.state / "plans"
+    until(lambda: any('"damaged"' in p.read_text() for p in journal.glob("*/journal.jsonl")))
+    (theatre.folder / "stop").touch()
+    waited = until(lambda: not alive(pid))
+    _, said = keeper.communicate(timeout=30)
+
+    assert waited < 1.0
+    assert b"stopped:" in said
+    assert b"PENDIG" in said
+    assert theatre.path.read_text(encoding="utf-8") == text
+
+
 def test_nothing_is_begun_while_the_stop_file_is_there(theatre: Theatre) -> None:
     """And it is said so."""
     (theatre.folder / "stop").touch()

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from koboshi.daemon.loop.keeper import STOP_FILE
 from koboshi.plans import PlanStatus, StepState
+from koboshi.store.progress import Start
 from tests.daemon.loop.stages import Theatre
 
 
@@ -52,6 +54,64 @@ def test_a_plan_is_worked_through(theatre: Theatre) -> None:
     assert theatre.repo.git("for-each-ref", "refs/koboshi") == b""
 
 
+def test_the_numbers_that_hold_unless_somebody_says_otherwise() -> None:
+    """As the documentation has them; whoever resumes an older plan has them, too."""
+    start = Start(path="M1.md", cwd=".")
+
+    assert (start.max_steps, start.attempts, start.timeout) == (10, 3, 3600.0)
+    assert (start.commit, start.push, start.review, start.notify) == (True, False, False, "steps")
+    assert (start.cost, start.tokens, start.seconds) == (0.0, 0, 0.0)
+    assert str(STOP_FILE) == "/tmp/koboshi-stop"
+
+
+def test_verified_work_may_be_left_uncommitted(theatre: Theatre) -> None:
+    """The next step is still compared with what the one before left."""
+    ran = theatre.loop("M1.md", "--no-commit")
+
+    plan = theatre.plan()
+    assert (ran.returncode, plan.status) == (0, PlanStatus.DONE), ran.stderr
+    assert theatre.commits() == []
+    assert [plan.results[n].commit for n in (1, 2, 3)] == [""] * 3
+    assert all(plan.results[n].evidence.startswith("1 file(s) changed") for n in (1, 2, 3))
+
+
+def test_a_step_may_have_attempts_of_its_own(theatre: Theatre) -> None:
+    """RETRIES below it goes over what holds for all."""
+    theatre.edit("TOUCH: a.txt", "TOUCH: a.txt\n      RETRIES: 1")
+    theatre.play({"1": [{}, {"write": {"a.txt": "alpha\n"}}]})
+
+    theatre.loop("M1.md")
+
+    assert theatre.plan().status is PlanStatus.FAILED
+    assert len(theatre.calls()) == 1
+
+
+@pytest.mark.parametrize("status", ["IDLE", "RUNNING", "DONE"])
+def test_an_answer_to_nothing_changes_nothing(theatre: Theatre, status: str) -> None:
+    """A plan that is done is not begun anew by a word too many."""
+    theatre.edit("STATUS: IDLE", f"STATUS: {status}")
+    text = theatre.path.read_text()
+
+    ran = theatre.loop("answer", "yes")
+
+    assert (ran.returncode, ran.stderr) == (2, f"koboshi: M1.md is {status}: it asks nothing\n")
+    assert theatre.path.read_text() == text
+    assert theatre.calls() == []
+
+
+def test_a_commit_says_what_a_person_wants(theatre: Theatre) -> None:
+    """By a template; a name that is not known is said before anything is begun."""
+    wrong = theatre.loop("M1.md", "--message", "{stp}")
+    assert (wrong.returncode, theatre.calls()) == (2, [])
+    assert "expected {step}, {number}, {total}, {goal}, not {stp}" in wrong.stderr
+
+    ran = theatre.loop("M1.md", "--message", "[{number}/{total}] {step}\\n\\n{goal}")
+
+    assert ran.returncode == 0, ran.stderr
+    assert theatre.commits()[1] == "[2/3] write b.txt → b.txt"
+    assert "\n\n三つのファイルを作る\n" in theatre.repo.git("log", "-1", "--format=%B").decode()
+
+
 def test_a_lie_is_caught_and_corrected(theatre: Theatre) -> None:
     """It says that it is done and has done nothing, then the wrong thing, then the right one."""
     theatre.play({"2": [{}, {"write": {"b.txt": "wrong\n"}}, {"write": {"b.txt": "beta\n"}}]})
@@ -91,6 +151,9 @@ def test_three_failures_are_a_question_that_can_be_answered(theatre: Theatre) ->
     assert (plan.status, plan.steps[1].state) == (PlanStatus.FAILED, StepState.FAILED)
     assert plan.next_action.startswith("Step 2 failed 3 times: The run failed: it ended with exit")
     assert "What shall be different?" in failed.stderr
+    failures = [f"attempt {n}: The run failed: it ended with exit" for n in (1, 2, 3)]
+    for said, expected in zip(plan.results[2].tried.split(" | "), failures, strict=True):
+        assert said.startswith(expected)
     assert again.returncode == 1
     assert "M1.md is FAILED: step 2 given up" in again.stderr
     assert answered.returncode == 0, answered.stderr

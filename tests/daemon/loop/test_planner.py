@@ -41,6 +41,17 @@ def test_one_line_becomes_a_plan_and_the_plan_work(theatre: Theatre) -> None:
     assert len(theatre.commits()) == 2
 
 
+def test_without_an_agent_nothing_is_written(theatre: Theatre) -> None:
+    """The error says which CLI is not there, and which are."""
+    ran = theatre.loop("three files", "--agent", "opencode")
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "koboshi: 'opencode' was not found: is it installed?\n'--agent' takes one that is: claude\n"
+    )
+    assert not theatre.path.exists()
+
+
 def test_a_plan_is_reviewed_first(theatre: Theatre) -> None:
     """WAITING until a person says so; their changes count."""
     ran = theatre.loop("make them", "--review")

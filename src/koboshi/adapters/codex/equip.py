@@ -21,6 +21,8 @@ from koboshi.adapters.words import extended
 from .install import ASKS, ASKS_TIMEOUT, EVENTS, TIMEOUT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from koboshi.adapters.equipment import Kit
 
 #: Whose digests are known to be these. Under another version the hooks could need a review, at
@@ -38,14 +40,14 @@ def equip(argv: tuple[str, ...], kit: Kit, version: str) -> Equipment:
         known = version or "of a version that is not known"
         note = f"Codex {known} gets no hooks, only {VERSIONS} does: it is answered by keys"
         return Equipment(argv=argv, note=note)
-    if _sets_hooks(argv):
+    if sets_hooks(argv):
         return Equipment(argv=argv, note="its command line has hooks of its own: ours are left out")
     path = posixpath.join(kit.folder, "codex-hook.sh")
-    argv = extended(argv, ("-c", f"hooks={_hooks(path)}"))
+    argv = extended(argv, hooks_option({event: _hook(event, path) for event in EVENTS}))
     return Equipment(argv=argv, env=kit.env, files={path: f'exec env {kit.command()} "$@"\n'})
 
 
-def _sets_hooks(argv: tuple[str, ...]) -> bool:
+def sets_hooks(argv: tuple[str, ...]) -> bool:
     """Whether a person gives hooks there, too: of two such options only one would count."""
     pairs = zip(argv, (*argv[1:], ""), strict=True)
     given = [after for word, after in pairs if word in _SETS]
@@ -54,16 +56,15 @@ def _sets_hooks(argv: tuple[str, ...]) -> bool:
     return any(re.match(r"[\s\"']*hooks\b", word) for word in given)
 
 
-def _hooks(path: str) -> str:
-    """All of them and their digests, as a TOML value on one line; it may have to be typed."""
+def hooks_option(hooks: Mapping[str, dict[str, Any]]) -> tuple[str, str]:
+    """Hooks by event and their digests, as a TOML value on one line; it may have to be typed."""
     groups, states = [], []
-    for event in EVENTS:
-        hook = _hook(event, path)
+    for event, hook in hooks.items():
         groups.append(f"{event}=[{{hooks=[{_table(hook)}]}}]")
         name = _WORD.sub("_", event).lower()
         state = _table({"trusted_hash": digest(name, hook)})
         states.append(f"{_value(_KEY.format(event=name))}={state}")
-    return "{" + ",".join((*groups, f"state={{{','.join(states)}}}")) + "}"
+    return "-c", "hooks={" + ",".join((*groups, f"state={{{','.join(states)}}}")) + "}"
 
 
 def _hook(event: str, path: str) -> dict[str, Any]:

@@ -63,15 +63,24 @@ def answer(*, text: str, file: Path) -> None:
 @click.argument("file", type=_FILE, default=DEFAULT)
 def stop(*, file: Path) -> None:
     """Stop the plan FILE at once, its agent included; 'koboshi loop resume' goes on."""
+    from koboshi.cli.printing import say
+    from koboshi.errors import KoboshiError
+    from koboshi.plans import PlanStatus
     from koboshi.store.paths import state_dir
     from koboshi.store.progress import Progress
     from koboshi.store.shelves import make_private
 
+    from .running import halt
+
     path = file.expanduser().absolute()
-    _file(path).read()
+    plan = _file(path).read()
+    if plan.status is not PlanStatus.RUNNING and not plan.faults:
+        raise KoboshiError(f"{path.name} is {plan.status.value}: there is nothing to stop")
     progress = Progress(state_dir(), path)
     make_private(progress.folder)
     progress.stop_file.touch()
+    halt(_started(path))
+    say(f"stopped: {path.name} is {_file(path).sound().status.value}")
 
 
 @click.command()
@@ -94,7 +103,7 @@ def logs(*, file: Path, as_json: bool) -> None:
     from koboshi.store.planjournal import in_words
     from koboshi.store.progress import Progress
 
-    for record in Progress(state_dir(), file.expanduser().absolute()).notes():
+    for record in Progress(state_dir(), file.expanduser().absolute()).notebook.all():
         if as_json:
             say(to_json(record))
             continue

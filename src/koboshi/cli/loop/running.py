@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from koboshi.core.rules import Rule
     from koboshi.plans import Plan
-    from koboshi.plans.course import Course
-    from koboshi.plans.moves import Advice
     from koboshi.store.progress import Start
 
 
 #: Seconds between two looks at a plan that the daemon works on; and without anybody at work on it
 #: before it is worked on here: a daemon that is starting again takes it up by itself.
 LOOK, ALONE = 0.2, 5.0
+#: Seconds for whoever works on a plan to stop: an agent that is deaf to SIGTERM is killed by then.
+HEARD = 20.0
 
 
 def work(start: Start, begin: Callable[[], object] = lambda: None) -> None:
@@ -36,7 +34,9 @@ def work(start: Start, begin: Callable[[], object] = lambda: None) -> None:
     from koboshi.store.paths import state_dir
     from koboshi.store.roster import printable
 
-    line = _Line()
+    from .lines import ProgressLine
+
+    line = ProgressLine(state_dir())
     keeper = Keeper(state_dir(), start, tell=line.tell)
     with agent_lock(keeper.progress.lock):  # or an error that names who works on it
         keeper.progress.stop_file.unlink(missing_ok=True)
@@ -63,8 +63,14 @@ def follow(start: Start) -> bool:
     from koboshi.store.planfile import PlanFile
     from koboshi.store.progress import Progress
 
+    from .lines import ProgressLine
+
     file = PlanFile(Path(start.path), plans_dir(state_dir()))
-    progress, line, seen = Progress(state_dir(), file.path), _Line(), time.monotonic()
+    progress, line, seen = (
+        Progress(state_dir(), file.path),
+        ProgressLine(state_dir()),
+        time.monotonic(),
+    )
     if not _kept_by_daemon(progress.lock) or not progress.kept():
         return False
     line.say("the daemon works on it; Ctrl-C leaves it to that")
@@ -81,6 +87,31 @@ def follow(start: Start) -> bool:
     line.end()
     _tell_end(plan)
     return True
+
+
+def halt(start: Start) -> None:
+    """Wait until whoever works on the plan has heard the stop; do it here where nobody does."""
+    import asyncio
+
+    from koboshi.daemon.lock import AgentLocked
+    from koboshi.daemon.loop.keeper import Keeper
+    from koboshi.errors import KoboshiError
+    from koboshi.plans import PlanStatus
+    from koboshi.store.paths import state_dir
+
+    deadline = time.monotonic() + HEARD
+    while time.monotonic() < deadline:
+        keeper = Keeper(state_dir(), start, tell=lambda *_: None)
+        if keeper.view.plan.status is not PlanStatus.RUNNING:
+            return
+        try:
+            asyncio.run(keeper.run())  # it finds the word, ends the agent, and leaves
+        except AgentLocked:
+            time.sleep(LOOK)  # somebody works on it, and hears it, too
+    raise KoboshiError(
+        f"the plan still runs after {HEARD:g} s, and somebody works on it",
+        hint="the word is left for them; 'koboshi loop show' tells what became of it",
+    )
 
 
 def _kept_by_daemon(lock: Path) -> bool:
@@ -130,50 +161,3 @@ def _summary(plan: Plan) -> None:
         made = f" {result.commit}" if result and result.commit else ""
         said = f": {result.summary}" if result and result.summary else ""
         say(plain(f"  {step.number}{made} {step.text}{said}".replace("\n", " ")))
-
-
-class _Line:
-    """One line that is written over on a terminal, and one per decision elsewhere."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-        self._task = ""
-        self._live = sys.stderr.isatty()
-
-    def tell(self, view: Course, rule: Rule | None, advice: Advice | None) -> None:
-        """How it goes."""
-        from koboshi.cli.printing import clip, columns, plain
-
-        if rule is not None and advice is not None:
-            self._write(plain(f"{rule.code} {advice.message}"), last=True)
-        elif self._live and view.running is not None:
-            self._write(clip(plain(self._progress(view)), columns() or 100), last=False)
-
-    def say(self, text: str) -> None:
-        """A line that stays."""
-        self._write(text, last=True)
-
-    def _progress(self, view: Course) -> str:
-        step = view.running
-        if step is None:
-            return ""
-        if view.plan.current.task_id != self._task:
-            self._task, self._began = view.plan.current.task_id, time.monotonic()
-        minutes, seconds = divmod(int(time.monotonic() - self._began), 60)
-        total = len(view.plan.steps)
-        done = sum(each.state.value in ("DONE", "SKIPPED") for each in view.plan.steps)
-        bar = "█" * done + "▒" + "░" * (total - done - 1)
-        return (
-            f"{bar} step {step.number}/{total} · attempt {view.tried(step)}"
-            f" · {minutes:02d}:{seconds:02d} · {step.text.splitlines()[0]}"
-        )
-
-    def _write(self, text: str, *, last: bool) -> None:
-        start = "\r\x1b[K" if self._live else ""
-        sys.stderr.write(start + text + ("\n" if last else ""))
-        sys.stderr.flush()
-
-    def end(self) -> None:
-        """Leave the line."""
-        if self._live:
-            self._write("", last=False)

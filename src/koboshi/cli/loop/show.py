@@ -64,6 +64,8 @@ def _tell(plan: Plan) -> None:
             said += "\n" + plain(" ".join(filter(None, (result.commit, result.summary))))
         if result is not None and result.verified is False:
             said += "\n" + plain(f"not verified: {result.evidence or 'no reason was written'}")
+        if result is not None and result.tried:
+            said += "\n" + plain(f"tried: {result.tried}")
         say(labelled(f"step {step.number}", said, room, indent=2))
     for label, text in (("last", plan.last_action), ("next", plan.next_action)):
         if text:

@@ -60,6 +60,12 @@ _NAME = 4096
 @click.option("--time-budget", metavar="TIME", help="How long in all.")
 @click.option("--worktree", is_flag=True, help="In a git worktree and branch of its own.")
 @click.option("--no-commit", is_flag=True, help="Leave verified work uncommitted.")
+@click.option(
+    "--message",
+    default="",
+    metavar="TEMPLATE",
+    help="Of a commit: {step}, {number}, {total}, {goal}; \\n begins a line.",
+)
 @click.option("--push", is_flag=True, help="git push when every step is done.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write what came of it there.")
 @click.option(
@@ -83,7 +89,7 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
     from .resume import check, go_on
     from .running import work
 
-    path, made = _plan_file(goal, given["file"], given["constraints"])
+    path, made = _plan_file(goal, given["agent"], given["file"], given["constraints"])
     begun = Start(
         path=str(path),
         cwd=_where(path, cwd, own=given["worktree"]),
@@ -101,11 +107,28 @@ def start(*, goal: str, cwd: Path | None, stop_file: Path | None, **given: Any) 
         reviewer=given["reviewer"] or "",
         replans=int(made) if given["replan"] is None else given["replan"],
         notify=given["notify"],
+        message=_template(given["message"]),
         report=str(given["report"].expanduser().absolute()) if given["report"] else "",
         stop_file=str(stop_file.expanduser().absolute()) if stop_file else "",
     )
     check(path)
     work(begun, lambda: go_on(path))
+
+
+def _template(message: str) -> str:
+    """A template for commits, if each of its names is known."""
+    import re
+
+    from koboshi.errors import InputError
+
+    known = ("step", "number", "total", "goal")
+    other = [name for name in re.findall(r"\{(\w+)\}", message) if name not in known]
+    if other:
+        names = ", ".join(f"{{{name}}}" for name in known)
+        raise InputError(f"'--message': expected {names}, not {{{other[0]}}}")
+    if message and not message.replace("\\n", "").strip():
+        raise InputError("'--message': expected words, and there are none")
+    return message
 
 
 def _where(path: Path, cwd: Path | None, *, own: bool) -> str:
@@ -116,10 +139,12 @@ def _where(path: Path, cwd: Path | None, *, own: bool) -> str:
     return str(worktree(folder, path.stem)) if own else str(folder)
 
 
-def _plan_file(goal: str, file: Path | None, constraints: str) -> tuple[Path, bool]:
+def _plan_file(goal: str, agent: str, file: Path | None, constraints: str) -> tuple[Path, bool]:
     """The plan: the one that was named, or a new one with that goal; whether it is new."""
     from koboshi.errors import InputError
+    from koboshi.performers.loop.firing import at_hand
     from koboshi.plans import parse
+    from koboshi.plans.lines import one_line
     from koboshi.store.paths import plans_dir, state_dir
     from koboshi.store.planfile import PlanFile
 
@@ -131,6 +156,8 @@ def _plan_file(goal: str, file: Path | None, constraints: str) -> tuple[Path, bo
         goal = found.sheet.text
     elif goal.endswith(".md") and " " not in goal:
         raise InputError(f"expected a goal, or a plan that is there, not {goal!r}")
+    if one_line(goal):
+        at_hand(agent)  # or an error, before anything is written
     path = (file or Path(DEFAULT)).expanduser().absolute()
     if path.exists():
         hint = "'koboshi loop resume' goes on with it, '--file' names another"

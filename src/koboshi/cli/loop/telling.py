@@ -29,7 +29,7 @@ def tell_why(plan: Progress, event: str | None, count: int | None, *, as_json: b
     from koboshi.store.planjournal import chains
     from koboshi.store.queries import event_number
 
-    found = chains(plan.notes())
+    found = chains(plan.notebook.all())
     if event is not None:
         name = f"e{event_number(event)}"
         found = [each for each in found if name in (each["seen"].get("id"), _ended_by(each))]
@@ -82,11 +82,11 @@ def tell_events(plan: Progress, start: float, *, follow: bool, as_json: bool) ->
     from koboshi.cli.printing import clip, clock, columns, day, plain, say, to_json
     from koboshi.store.planjournal import event_facts
 
-    told = 0
+    told = 0  # the number of the last event: what lies before it in the journal may go meanwhile
     while True:
-        rows = [row for row in plan.notes() if row.get("k") in ("seen", "finished")]
-        for row in rows[told:]:
-            if row["utc"] < start:
+        rows = [row for row in plan.notebook.all() if row.get("k") in ("seen", "finished")]
+        for row in rows:
+            if row["seq"] <= told or row["utc"] < start:
                 continue
             facts = event_facts(row)
             when = f"{day(row['utc'])} {clock(row['utc'])}"
@@ -94,7 +94,7 @@ def tell_events(plan: Progress, start: float, *, follow: bool, as_json: bool) ->
             room = columns()
             line = plain(said) if room is None else clip(plain(said), room)
             say(to_json(facts) if as_json else line)
-        told = len(rows)
+        told = max((told, *(int(row["seq"]) for row in rows)))
         if not follow:
             return
         sys.stdout.flush()

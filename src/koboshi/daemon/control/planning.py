@@ -70,7 +70,7 @@ async def why(house: House, args: dict[str, Any]) -> list[dict[str, Any]]:
     """The last decisions about a plan, oldest first."""
     asked = msgspec.convert(args, type=PlanWhyArgs)
     known = await _known(house, asked.id)
-    rows = await asyncio.to_thread(Progress(house.state, Path(known.start.path)).notes)
+    rows = await asyncio.to_thread(Progress(house.state, Path(known.start.path)).notebook.all)
     return chains(rows)[-max(1, min(asked.count, DECISIONS)) :]
 
 

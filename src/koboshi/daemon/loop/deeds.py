@@ -29,7 +29,7 @@ from koboshi.plans import (
     set_status,
 )
 from koboshi.plans.course import Fact, PlanRead, PlanRevised, StepJudged, TaskSeen
-from koboshi.plans.instructions import instruction
+from koboshi.plans.instructions import commit_message, instruction, with_attempt
 from koboshi.plans.lines import one_line
 from koboshi.plans.moves import (
     CommitStep,
@@ -141,6 +141,7 @@ class Deeds:
             summary=report.summary,
             verified=False,
             evidence=judgement.evidence,
+            tried=with_attempt(old.tried, old.attempts or 1, judgement.evidence),
         )
         ours = set_result(plan, step.number, result)
         ours = set_actions(ours, last=f"step {step.number} was not verified")
@@ -149,10 +150,10 @@ class Deeds:
     async def _commit(self, plan: Plan, move: CommitStep) -> tuple[Fact, ...]:
         step = _step(plan, move.step)
         report = await self.outside.report(move.task)
+        old = plan.results.get(step.number, StepResult())
         made = ""
         if self.start.commit:
-            title = step.text.splitlines()[0]
-            message = f"{title}\n\nStep {step.number} of {len(plan.steps)}: {plan.goal}"
+            message = commit_message(self.start.message, plan, step)
             made = self.outside.commit(move.changed, message, move.task)
         result = StepResult(
             exit=report.exit,
@@ -160,7 +161,8 @@ class Deeds:
             summary=report.summary,
             verified=True,
             evidence=move.evidence or f"{len(move.changed)} file(s) changed",
-            attempts=(plan.results.get(step.number) or StepResult()).attempts,
+            attempts=old.attempts,
+            tried=old.tried,
         )
         ours = set_result(set_state(plan, step.number, StepState.DONE), step.number, result)
         ours = set_actions(

@@ -200,7 +200,7 @@ class Ground:
         """What keeps a run itself from spending more than is left, where its CLI can be told."""
         if errand.agent != "claude" or not self.start.cost:
             return ()
-        left = self.start.cost - ledger(self.progress.notes()).cost
+        left = self.start.cost - ledger(self.progress.notebook.newest()).cost
         return ("--max-budget-usd", f"{max(0.01, left):.2f}")
 
     async def end(self, task: str) -> None:

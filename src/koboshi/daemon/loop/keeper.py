@@ -112,7 +112,7 @@ class Keeper:
     def _begin(self) -> None:
         """From now on the plan's time counts; after a death it never ceased to."""
         self._note(k=BEGUN, goal=goal_mark(self.view.plan))
-        course: Any = replace(self.view, spending=ledger(self.progress.notes()))
+        course: Any = replace(self.view, spending=ledger(self._journal.rows()))
         self.world = evolve(self.world, view=course, seq=self._journal.last())
         self._journal.open(self.world, self._now())
 
@@ -141,14 +141,24 @@ class Keeper:
     async def _look(self) -> None:
         if self._watch.edited(time.monotonic()):
             self._edited()
+        why = self.halted()
         if self.damage:
-            return  # nothing is decided from what nobody can read
-        if why := self.halted():
+            # Nothing is decided from what nobody can read; but whoever says stop means the agent.
+            if why:
+                await self._stop_blindly(why)
+            return
+        if why:
             self._take(StopSeen(why=why))
         if self.view.running is not None or self.view.planning or self.view.revising is not None:
             self._take(await self._ground.sight(self.view.plan))
         else:
             self._take(Ticked())
+
+    async def _stop_blindly(self, why: str) -> None:
+        """End the agent that the file named when it could be read; the file is left alone."""
+        await self._ground.end(self.view.plan.current.task_id)
+        self.progress.stop_file.unlink(missing_ok=True)  # it was heard
+        raise KoboshiError(f"stopped: {why}; the plan itself: {self.damage}")
 
     def _edited(self) -> None:
         """The file was written, by us or by somebody else: what it says now is the plan."""
@@ -227,7 +237,7 @@ class Keeper:
             )
 
     def _note(self, **record: object) -> None:
-        self.progress.note({**record, "utc": time.time()})
+        self._journal.note({**record, "utc": time.time()})
 
     @staticmethod
     def _now() -> Moment:
@@ -260,5 +270,5 @@ def answered(plan: Plan, answer: str) -> Plan:
     if step is not None:
         old = plan.results.get(step.number, StepResult())
         plan = set_state(plan, step.number, StepState.PENDING)
-        plan = set_result(plan, step.number, replace(old, attempts=0, answer=answer))
+        plan = set_result(plan, step.number, replace(old, attempts=0, tried="", answer=answer))
     return set_actions(resumed(plan), last=f"answered: {answer}")

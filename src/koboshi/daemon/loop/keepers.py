@@ -71,7 +71,8 @@ class Kept:
         except asyncio.CancelledError:
             pass
         except AgentLocked:
-            pass  # somebody was quicker, and works on it
+            said = {"action": "leave", "reason": "somebody else works on it"}
+            log.info("a plan was not taken up", extra={**self._about, **said})
         except (KoboshiError, OSError) as error:
             self._failed(str(error))
         except Exception as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from koboshi.errors import InputError, KoboshiError
 from koboshi.plans import Plan, PlanStatus, parse
 
+from .facts import ASKING
 from .keeper import answered, resumed
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def answer(file: PlanFile, text: str) -> Plan:
     if not text.strip():
         raise InputError("expected an answer, and it is empty")
     plan = file.sound()
+    if plan.status not in ASKING:
+        raise InputError(f"{file.path.name} is {plan.status.value}: it asks nothing")
     return file.save(plan, answered(plan, text)).plan
 
 

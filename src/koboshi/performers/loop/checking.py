@@ -12,21 +12,23 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from koboshi.adapters.doings import doings
+from koboshi.adapters.doings import doings, latest
 from koboshi.adapters.headless import DENIED, NO_RESULT, Result, result
 from koboshi.adapters.resets import reset_of
 from koboshi.config.durations import shown
-from koboshi.errors import GitError
+from koboshi.errors import GitError, HostError, UnknownTask
 from koboshi.hosts.headless import STILLBORN, Finished, HeadlessHost, Running
 from koboshi.store.firings import Firing, Firings, Report, Touched
 from koboshi.store.snapshots import Skipped, between, prune, take
 
-from .permitting import Judged, breaches, notes
+from .permitting import Judged, breaches, notes, subject_of
 
 #: The name of the snapshot from after, among those of the task.
 AFTER = "after"
 #: Seconds that git may take to say what differs.
 PATIENCE = 60.0
+#: Bytes at the end of its output in which a call is looked for.
+TAIL = 64 << 10
 #: Seconds between two looks at a run that is waited for; a look reads two small files.
 EVERY = 0.2
 
@@ -60,6 +62,22 @@ async def check(state: Path, task: str) -> Report:
     return report
 
 
+async def doing(state: Path, task: str) -> str:
+    """What it is at, such as `Edit calc.py`; empty: it has done nothing that it told of."""
+    try:
+        firing = Firings(state).firing(task)
+        host = HeadlessHost(state_dir=state)
+        places = await host.find(task)
+        printed = await host.tail(places[0].id, TAIL) if places else ""
+    except (UnknownTask, HostError, OSError):
+        return ""
+    call = latest(printed, firing.agent)
+    if call is None:
+        return ""
+    about = subject_of(call).removeprefix(firing.cwd.rstrip("/") + "/")
+    return f"{call['tool_name']} {about}".strip()
+
+
 async def settled(state: Path, task: str) -> Report:
     """Wait for its end."""
     while True:
@@ -79,7 +97,7 @@ def judged(
 ) -> Report:
     """What came of a run that ended: its own words count, its exit code only against it."""
     said = result(printed, firing.agent, errors=errors)
-    said = replace(said, permission_denials=_explained(said.permission_denials, judgements))
+    said = _kept_from(said, judgements)
     exit_code = -seen.signal if seen.signal is not None else seen.code
     error, why = _why(firing, seen, said, errors)
     ended = firing.created + (seen.seconds or 0.0)
@@ -103,6 +121,16 @@ def judged(
         denied=said.permission_denials,
         diff=diff,
     )
+
+
+def _kept_from(said: Result, judgements: tuple[Judged, ...]) -> Result:
+    """With all that it was kept from: not every CLI tells what a hook denied."""
+    told = _explained(said.permission_denials, judgements)
+    denied = (each.told for each in judgements if each.stance == "deny")
+    told = tuple(dict.fromkeys((*told, *denied)))
+    if told and said.ok:
+        said = replace(said, ok=False, error=DENIED)
+    return replace(said, permission_denials=told)
 
 
 def _explained(denied: tuple[str, ...], judgements: tuple[Judged, ...]) -> tuple[str, ...]:

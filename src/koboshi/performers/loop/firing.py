@@ -7,12 +7,14 @@ Rule 2: the run ends by itself when its time is over; nobody of ours has to live
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from koboshi.adapters.equipment import Equipment
 from koboshi.adapters.headless import JUDGES
 from koboshi.adapters.permits import Desk, permitted
 from koboshi.adapters.registry import adapter
@@ -30,6 +32,8 @@ from .permitting import command
 SNAPSHOT = 15.0
 #: Bytes of the longest instruction: Linux takes 128 KiB in one word of a command line.
 LONGEST = 100_000
+#: Those that people have.
+FIRED = tuple(name for name in JUDGES if name != "scripted")
 #: The name of the snapshot from before, among those of the task.
 BEFORE = "before"
 
@@ -66,14 +70,14 @@ async def fire(state: Path, charge: Charge) -> Firing:
         why_none=why_none,
     )
     Firings(state).keep(firing)
-    program = _judged(state, firing, program)
     known = adapter(charge.agent)
+    made = _judged(state, firing, program, charge.environment)
     launch = Launch(
         agent=task,
         run=1,
-        argv=known.headless_argv(program=program, prompt=charge.instruction),
+        argv=known.headless_argv(program=made.argv, prompt=charge.instruction),
         cwd=str(charge.cwd),
-        env=dict(known.env(program)),
+        env={**known.env(made.argv), **made.env},
         base=None if charge.environment is None else dict(charge.environment),
         limit=charge.timeout,
     )
@@ -93,23 +97,32 @@ def _check(charge: Charge) -> tuple[str, ...]:
         raise InputError(f"expected a folder, not {str(charge.cwd)!r}")
     program = charge.program or (charge.agent,)
     path = None if charge.environment is None else charge.environment.get("PATH", "")
-    found = shutil.which(program[0], path=path)
+    return (at_hand(program[0], path), *program[1:])
+
+
+def at_hand(name: str, path: str | None = None) -> str:
+    """Where that program is; raises, with those that are there, where it is nowhere."""
+    found = shutil.which(name, path=path)
     if found is None:
-        others = [name for name in JUDGES if shutil.which(name, path=path)]
-        at_hand = f"'--agent' takes one that is: {', '.join(others)}" if others else "none is"
-        raise InputError(f"{program[0]!r} was not found: is it installed?", hint=at_hand)
-    return (found, *program[1:])
+        others = [each for each in FIRED if shutil.which(each, path=path)]
+        hint = f"'--agent' takes one that is: {', '.join(others)}" if others else ""
+        hint = hint or f"none of {', '.join(FIRED)} is"
+        raise InputError(f"{name!r} was not found: is it installed?", hint=hint)
+    return found
 
 
-def _judged(state: Path, firing: Firing, program: tuple[str, ...]) -> tuple[str, ...]:
-    """The program's words with what has its calls judged by the owner's policy, where it can."""
-    folder = Firings(state).folder(firing.task)
+def _judged(
+    state: Path, firing: Firing, program: tuple[str, ...], environment: Mapping[str, str] | None
+) -> Equipment:
+    """The program with what has its calls judged by the owner's policy, where it can."""
+    folder = Firings(state.absolute()).folder(firing.task)
     line = command(state.absolute(), firing.task)
-    desk = Desk(command=line, folder=str(folder), cwd=firing.cwd, texts=Texts())
+    env = os.environ if environment is None else environment
+    desk = Desk(command=line, folder=str(folder), cwd=firing.cwd, texts=Texts(), env=env)
     made = permitted(firing.agent, program, desk)
     for name, text in made.files.items():
         write_whole(Path(name), text.encode("utf-8", "replace"))
-    return made.argv
+    return made
 
 
 def _before(cwd: Path, task: str) -> tuple[str, str]:

@@ -21,7 +21,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from koboshi.adapters.permits import MAY_EDIT, MAY_READ, word
+from koboshi.adapters.headless import SAID
+from koboshi.adapters.permits import MAY_EDIT, MAY_READ, payload_of, word
 from koboshi.config.resolve import Resolved, Subject, resolve
 from koboshi.config.variables import relevant
 from koboshi.core.actions import Mode
@@ -164,16 +165,16 @@ def main(argv: list[str], raw: bytes) -> str:
         state, task = Path(argv[1]), argv[2]
         firing = Firings(state).firing(task)
         value = json.loads(raw) if len(raw) <= MOST else None
-        payload = value if isinstance(value, dict) else {}
+        payload = payload_of(firing.agent, value) if isinstance(value, dict) else {}
         if not payload:
-            return word("deny", "what it asks for is too long to be judged")
+            return word("deny", "what it asks for is too long, or of no shape that can be judged")
         advice = asyncio.run(advice_on(payload, firing.agent, firing.cwd))
         _note(state, task, judged(payload, advice))
     except Exception as error:  # noqa: BLE001 - rule 2
         return word("deny", f"the policy could not be asked: {type(error).__name__}: {error}")
     if advice.stance is Stance.ASK:
         return ""
-    why = f"the owner's policy says {advice.stance.value}: {advice.why}"
+    why = f"{SAID} {advice.stance.value}: {advice.why}"
     return word(advice.stance.value, why)
 
 
