@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from tests.browser.browsers import Browser, browser
-from tests.browser.serving import Served, started
-from tests.browser.test_page import DESKTOP, IDLE, PHONE, logged_in
-from tests.conftest import need
-from tests.daemon.trials import trial
+from tests.browser.browsers import Browser
+from tests.browser.serving import DESKTOP, IDLE, PHONE, Served, logged_in, started
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
@@ -29,23 +23,9 @@ NIGHT = (
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    """A koboshi that is quick to bring an agent back."""
-    need("tmux")
-    with trial(tmp_path) as koboshi:
-        koboshi.configure('backoff_base = "1s"\ncontext_max = 99\n')
-        made = Served(koboshi)
-        try:
-            yield made
-        finally:
-            assert made.end() == ""
-
-
-@pytest.fixture
-def chrome(chromium: Path, tmp_path: Path) -> Iterator[Browser]:
-    """A browser of its own."""
-    with browser(chromium, tmp_path / "chromium") as made:
-        yield made
+def own_file() -> str:
+    """An agent is brought back quickly."""
+    return 'backoff_base = "1s"\ncontext_max = 99\n'
 
 
 #: Seconds that are always shown.
