@@ -38,6 +38,7 @@ export function incidentsView() {
   }
 
   async function load() {
+    if (!drawn) setText(told, "Looking through the journals …");
     try {
       found = await get(`/api/incidents?seconds=${wanted.seconds}&severity=${wanted.severity}&count=200`);
       draw();
