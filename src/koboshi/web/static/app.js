@@ -5,7 +5,7 @@ import { agentView } from "./agent.js";
 import { boardView } from "./board.js";
 import { h, setText } from "./dom.js";
 import { incidentsView } from "./incidents.js";
-import { condition, on, watch } from "./live.js";
+import { condition, leave, on, watch } from "./live.js";
 import { planView } from "./plan.js";
 import { rulesView } from "./rules.js";
 
@@ -70,9 +70,13 @@ function showLink() {
 
 async function begin() {
   const problem = await comeIn();
+  // The stream begins meanwhile: what it brings first is the most there is to wait for.
+  const { word, about } = asked();
+  watch(word === "agent" ? about : "");
   try {
     await enter();
   } catch (error) {
+    leave();
     shut(error.status === 401 ? problem : error.message);
     return;
   }

@@ -37,6 +37,7 @@ function heard() {
 }
 
 export function watch(agent) {
+  if (source && agent === watched) return;
   watched = agent;
   screen.clear();
   connect();
