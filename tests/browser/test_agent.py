@@ -60,6 +60,8 @@ def test_the_past_is_drawn_and_can_be_zoomed(served: Served, chrome: Browser) ->
         tab.run("document.querySelector('[aria-label=\"zoom out\"]').click()")
         assert tab.run(length) == pytest.approx(near * 1.6)
         tab.size(*DESKTOP, phone=False)
+        inside = "document.querySelector('.terminal')"
+        tab.until(f"{inside}.scrollWidth <= {inside}.clientWidth")  # a window that became wide
         tab.picture("agent-night-desktop")
         tab.size(*PHONE, phone=True)
         tab.until_shown("crashed", ".runs")

@@ -124,6 +124,14 @@ def test_what_an_agent_prints_stays_text(served: Served, chrome: Browser) -> Non
         tab.picture("spoof-phone")
 
 
+#: Words of the head that are broken, or reach over the edge.
+BROKEN = (
+    "[...document.querySelectorAll('.views a, #link')].filter((e) => e.scrollWidth > e.clientWidth"
+    " || e.getBoundingClientRect().height > 50 || e.getBoundingClientRect().right > innerWidth)"
+    ".map((e) => e.innerText)"
+)
+
+
 def test_the_page_says_when_it_is_old_and_comes_back(served: Served, chrome: Browser) -> None:
     """The daemon leaves and another one comes; nobody reloads anything."""
     started(served.koboshi, "calm", IDLE)
@@ -132,6 +140,9 @@ def test_the_page_says_when_it_is_old_and_comes_back(served: Served, chrome: Bro
         served.koboshi.say("daemon", "stop")
         tab.until_shown("away", "#link")
         assert tab.run("document.body.classList.contains('old')")
+        for width in (320, 390):
+            tab.size(width, 844, phone=True)
+            assert tab.run(BROKEN) == [], width
         tab.picture("stale-phone")
         served.koboshi.say("daemon", "start")
         tab.until("document.querySelector('#link.live') !== null")

@@ -12,10 +12,11 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
+from koboshi.cli.printing import clock
 from koboshi.cli.top import app as module
 from koboshi.cli.top import visits
-from koboshi.cli.top.app import Top
-from koboshi.cli.top.board import cells, gauge, ordered
+from koboshi.cli.top.app import Top, about
+from koboshi.cli.top.board import cells, details, gauge, ordered
 from koboshi.daemon.control.client import Refused
 from koboshi.errors import DaemonError
 from koboshi.store.roster import Entry, Roster
@@ -336,6 +337,43 @@ def test_a_row_says_it_in_shapes_and_words() -> None:
         "████····  50 %",
         "████████ 100 %",
     ]
+
+
+def test_the_details_say_what_the_pages_card_says() -> None:
+    """How long it is up, restarts, limit, task, cost; what it asks before all of that."""
+    busy = agent(
+        "a",
+        "asking",
+        run={"number": 3, "exit": None, "started": 30.0},
+        restarts=2,
+        limit={"kind": "session", "resets_at": 210.0},
+        progress={"text": "half of the tests"},
+        tasks={"done": 3, "left": 4},
+        cost=1.2345,
+        paused=True,
+        question=QUESTION,
+        evidence=["❯ 1. Yes"],
+    )
+    rows = list(details(busy, 90.0))
+
+    [told] = [row for row in rows if row.startswith("up ")]
+    until = clock(210.0)
+    assert told == (
+        f"up 1m · 2 restarts · session limit: 2m left, until {until} · half of the tests · "
+        "tasks 3 of 7 · $1.23 · paused"
+    )
+    assert rows.index(told) > next(n for n, row in enumerate(rows) if row.startswith("asks: "))
+    assert rows[-1] == "  │ ❯ 1. Yes"
+    assert list(details(agent("b"), 90.0)) == ["b  claude  /src  mode keep", "because: spinner"]
+
+
+def test_of_what_is_asked_about_the_most_telling_comes_first() -> None:
+    """Frames, empty rows, and what stands there anyway, take no room of a small terminal."""
+    shown = ["> go", "──────", "", " Bash", "   npm test", " Run it?", " ❯ 1. Yes"]
+    asked = {"question": "Run it?", "subject": "npm test", "shown": shown, "options": []}
+
+    assert about(asked) == ["npm test", "> go", " Bash", " ❯ 1. Yes"]
+    assert about({**asked, "subject": "", "shown": []}) == []
 
 
 def test_without_textual_the_list_is_shown_with_the_way_to_get_it(

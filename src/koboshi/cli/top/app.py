@@ -27,6 +27,8 @@ from .visits import News, news
 WATCHED = 10.0
 #: Decisions that `w` shows, and rows of what a question is about.
 DECISIONS, ROWS = 20, 12
+#: Columns from which on there is room for the name and the time beside what waits.
+WIDE = 60
 #: What a hook that waits takes; the options of its dialog are known to the terminal alone.
 PLAIN = ("yes", "no")
 
@@ -118,14 +120,16 @@ class Top(App[None]):
     def _head(self, agents: list[board.Known]) -> None:
         waiting = sum(map(board.waits, agents))
         many = f"{len(agents)} agent{'s' if len(agents) != 1 else ''}"
-        words = f"koboshi  {many}, {waiting or 'nobody'} waiting for you  {clock(time.time())}"
+        words = f"{many}, {waiting or 'nobody'} waiting for you"
+        if self.size.width >= WIDE:
+            words = f"koboshi  {words}  {clock(time.time())}"
         head = self.query_one("#head", Static)
         head.set_class(bool(self._news.trouble), "stale")
         head.update(plain(f"NOT LIVE: {self._news.trouble}" if self._news.trouble else words))
 
     def _details(self) -> None:
         each = self._news.agents.get(self._chosen())
-        rows = list(board.details(each)) if each else []
+        rows = list(board.details(each, time.time())) if each else []
         self.query_one("#details", Static).update("\n".join(rows))
 
     def _chosen(self) -> str:
@@ -168,7 +172,7 @@ class Top(App[None]):
             self._tell(f"{name or 'nobody'} asks nothing")
             return
         asked = found[0]
-        rows = asked["shown"][-ROWS:] or [asked["subject"]]
+        rows = about(asked)
         options = [option["text"] for option in asked["options"]]
         free = asked["through"] in ("tool", "hook")  # also "no: use pnpm"
         if asked["through"] == "hook" and asked["kind"] != "question":
@@ -268,6 +272,17 @@ def decisions(state: Path, name: str, room: int) -> str:
     told = [Text.from_ansi(chain_words(chain, max(20, room))).plain for chain in reversed(chains)]
     shown = Masks(Roster(state)).text(name, "\n\n".join(told), cols=max(20, room))
     return shown or "nothing was decided yet"
+
+
+def about(asked: dict[str, Any]) -> list[str]:
+    """What is asked about, then the rows around it that say something more.
+
+    Frames and empty rows, and what stands there already, would take the room of the rest.
+    """
+    first = [asked["subject"]] if asked["subject"] else []
+    known = {"", asked["question"], *first, *(option["text"] for option in asked["options"])}
+    told = [row for row in asked["shown"] if row.strip() not in known]
+    return first + [row for row in told if any(char.isalnum() for char in row)][-ROWS:]
 
 
 def plain_rows(text: str) -> str:
