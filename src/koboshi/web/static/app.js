@@ -51,7 +51,7 @@ function show() {
   const made = ["agent", "plan"].includes(word) && !about ? boardView : VIEWS.get(word) ?? boardView;
   const view = made(about, more);
   close = view.close;
-  document.title = name || view.title ? `${name || view.title} – koboshi` : "koboshi";
+  if (name || view.title) document.title = `${name || view.title} – koboshi`; // the board has its own
   for (const each of document.querySelectorAll(".views a")) {
     const here = each.getAttribute("href") === (VIEWS.has(word) && !["agent", "plan"].includes(word) ? `#/${word}` : "#/");
     if (here) each.setAttribute("aria-current", "page"); else each.removeAttribute("aria-current");
