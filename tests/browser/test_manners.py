@@ -49,12 +49,23 @@ def entered(chrome: Browser, served: Served) -> Tab:
 
 
 def views(tab: Tab) -> Iterator[str]:
-    """The board, then an agent with its question."""
+    """The board, an agent with its question, incidents, rules, and one of those."""
     yield "board"
     tab.run("location.hash = '#/agent/asker'")
     tab.until_shown("npm test", ".question")
     tab.until("document.querySelectorAll('.chains .chain').length > 0")
     yield "agent"
+    tab.run("location.hash = '#/incidents'")
+    tab.click("all", ".choices")
+    tab.until("document.querySelectorAll('.incident').length > 1")
+    tab.run("document.querySelectorAll('.incident').forEach((e) => { e.open = true; })")
+    yield "incidents"
+    tab.run("location.hash = '#/rules'")
+    tab.until("document.querySelectorAll('.rules > li').length > 50")
+    yield "rules"
+    tab.run("location.hash = '#/rules/PRM002'")
+    tab.until_shown("found", ".rule-recent")
+    yield "rule"
 
 
 def nameless(tab: Tab) -> list[Any]:
