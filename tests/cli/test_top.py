@@ -73,6 +73,7 @@ class House:
         self.orders: list[tuple[str, dict[str, Any]]] = []
         self.epoch, self.count, self.follows = "e1", 1, follows
         self.gone = ""
+        self.plans: list[dict[str, Any]] = []
         self._changed = asyncio.Event()
 
     def change(self, *agents: dict[str, Any]) -> None:
@@ -89,12 +90,19 @@ class House:
             return await self._follow(args)
         if verb == "follow":
             raise Refused("expected one of ls, status, not 'follow'", hint="", exit_code=2)
+        if verb == "plan-follow":
+            return await self._plans(args)
         if verb == "ls":
             return list(self.agents.values())
         if verb == "questions":
             return [line for each in self.agents.values() for line in questions(each)]
         self.orders.append((verb, args))
         return {"agent": args.get("name", ""), "outcome": "done", "why": "", "argv": ["tmux", "x"]}
+
+    async def _plans(self, args: dict[str, Any]) -> dict[str, Any]:
+        if args["epoch"]:
+            await asyncio.Event().wait()  # nothing more ever happens to them
+        return {"epoch": "p", "count": 1, "full": True, "plans": self.plans, "gone": []}
 
     async def _follow(self, args: dict[str, Any]) -> dict[str, Any]:
         full = args["epoch"] != self.epoch
@@ -365,6 +373,18 @@ def test_the_details_say_what_the_pages_card_says() -> None:
     assert rows.index(told) > next(n for n, row in enumerate(rows) if row.startswith("asks: "))
     assert rows[-1] == "  │ ❯ 1. Yes"
     assert list(details(agent("b"), 90.0)) == ["b  claude  /src  mode keep", "because: spinner"]
+
+
+def test_the_step_of_a_plan_stands_beside_who_works_there(tmp_path: Path) -> None:
+    """By its folder, as on the page; a plan that does not run says nothing."""
+    house = House(agent("api"))
+    plan = {"id": "p", "name": "M1.md", "steps": 5, "step": {"number": 2}, "cwd": "/src"}
+    house.plans = [{**plan, "status": "RUNNING"}, {**plan, "id": "q", "status": "DONE"}]
+
+    async def act(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "M1.md: step 2 of 5" in text(pilot, "#details"))
+
+    play(house, act, tmp_path)
 
 
 def test_of_what_is_asked_about_the_most_telling_comes_first() -> None:

@@ -21,7 +21,7 @@ from koboshi.errors import KoboshiError
 
 from . import board
 from .screens import Choose, Page, Sure
-from .visits import News, news
+from .visits import News, news, steps
 
 #: Seconds that an order is watched for what comes of it.
 WATCHED = 10.0
@@ -52,6 +52,7 @@ class Top(App[None]):
         super().__init__()
         self._daemon, self._state = daemon, state
         self._news = News()
+        self._steps: dict[str, str] = {}
         self._shown: dict[str, tuple[str, ...]] = {}
 
     def compose(self) -> ComposeResult:
@@ -68,6 +69,7 @@ class Top(App[None]):
             table.add_column(name, key=str(number))
         table.focus()
         self._listen()
+        self._mind_plans()
         self.set_interval(1.0, self._draw)  # "for 5s" grows by itself
 
     @property
@@ -78,6 +80,12 @@ class Top(App[None]):
     async def _listen(self) -> None:
         async for known in news(self._daemon):
             self._news = known
+            self._draw()
+
+    @work(exclusive=True, group="steps")
+    async def _mind_plans(self) -> None:
+        async for known in steps(self._daemon):
+            self._steps = known
             self._draw()
 
     # -- showing -------------------------------------------------------------------------------
@@ -129,7 +137,8 @@ class Top(App[None]):
 
     def _details(self) -> None:
         each = self._news.agents.get(self._chosen())
-        rows = list(board.details(each, time.time())) if each else []
+        step = self._steps.get(each["cwd"], "") if each else ""
+        rows = list(board.details(each, time.time(), step)) if each else []
         self.query_one("#details", Static).update("\n".join(rows))
 
     def _chosen(self) -> str:

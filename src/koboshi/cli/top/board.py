@@ -65,7 +65,7 @@ def gauge(percent: float) -> str:
     return f"{'█' * full}{'·' * (_GAUGE - full)} {percent:3.0f} %"
 
 
-def facts(each: Known, now: float) -> list[str]:
+def facts(each: Known, now: float, step: str = "") -> list[str]:
     """What the page's card says of it, too, where it is known."""
     run, limit, tasks = each.get("run"), each.get("limit"), each.get("tasks")
     restarts, progress, cost = each.get("restarts"), each.get("progress"), each.get("cost")
@@ -75,6 +75,7 @@ def facts(each: Known, now: float) -> list[str]:
         f"{restarts} restart{'s' if restarts != 1 else ''}" if restarts else "",
         limit_words(limit, now) if limit else "",
         progress["text"] if progress else "",
+        step,
         f"tasks {tasks['done']} of {tasks['done'] + tasks['left']}" if tasks else "",
         f"${cost:.2f}" if cost else "",
         "paused" if each.get("paused") else "",
@@ -91,7 +92,7 @@ def limit_words(limit: dict[str, Any], now: float) -> str:
     return f"{limit['kind']} limit: {left}"
 
 
-def details(each: Known, now: float) -> Iterator[str]:
+def details(each: Known, now: float, step: str = "") -> Iterator[str]:
     """The rows about the agent that was chosen; what is missed least comes last."""
     health = ", ".join(each.get("health", {}).get("reasons", ())).replace("_", " ")
     reason = str(each.get("reason", "")).replace("_", " ")
@@ -104,7 +105,7 @@ def details(each: Known, now: float) -> Iterator[str]:
     for asked in each.get("asked") or ():
         yield plain(f"asks you: {asked['question']}")
         yield from (plain(f"  {n}. {text}") for n, text in enumerate(asked["options"], 1))
-    more = facts(each, now)
+    more = facts(each, now, step)
     if more:
         yield plain(" · ".join(more))
     for row in each.get("evidence") or ():

@@ -63,6 +63,8 @@ export function screenView() {
   function draw(told) {
     const state = screen.get("state") ?? {};
     problem.hidden = !state.error;
+    problem.className = state.error?.endsWith("has no terminal") ? "hint" : "problem"; // it has ended
+    fit.hidden = Boolean(state.error);
     problem.textContent = state.error ?? "";
     terminal.hidden = Boolean(state.error);
     if (state.cols) terminal.style.setProperty("--cols", String(state.cols));
