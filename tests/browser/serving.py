@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from tests.browser.browsers import Browser, Tab
 from tests.daemon.trials import PATIENCE, Trial
+
+IDLE = '[[act]]\ndo = "work"\nseconds = 0.2\nsay = "Ready."\n\n[[act]]\ndo = "end_turn"\n' * 6
+ASKS = '[[act]]\ndo = "ask"\ncommand = "npm test"\n\n[[act]]\ndo = "end_turn"\n'
+PHONE, DESKTOP = (390, 844), (1440, 900)
 
 
 class Served:
@@ -50,3 +57,19 @@ def started(koboshi: Trial, name: str, script: str) -> None:
     koboshi.say("run", "-d", "--name", name, "--as", "scripted", "--", *argv)
     koboshi.until_status(name, "idle")
     koboshi.say("send", name, "go")
+
+
+def entered(chrome: Browser, link: str) -> Tab:
+    """A phone that has come in by that link."""
+    tab = chrome.tab()
+    tab.size(*PHONE, phone=True)
+    tab.open(link)
+    tab.until("document.querySelector('#link.live') !== null")
+    return tab
+
+
+@contextlib.contextmanager
+def logged_in(chrome: Browser, served: Served) -> Iterator[Tab]:
+    """A page that is in; nothing on it may have failed."""
+    yield entered(chrome, served.link)
+    assert chrome.complaints == []

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from tests.browser.browsers import Browser, browser
-from tests.browser.serving import Served, started
-from tests.browser.test_page import DESKTOP, IDLE, PHONE, logged_in
-from tests.conftest import need
-from tests.daemon.trials import trial
+from tests.browser.browsers import Browser
+from tests.browser.serving import DESKTOP, IDLE, PHONE, Served, logged_in, started
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
@@ -29,23 +23,9 @@ NIGHT = (
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    """A koboshi that is quick to bring an agent back."""
-    need("tmux")
-    with trial(tmp_path) as koboshi:
-        koboshi.configure('backoff_base = "1s"\ncontext_max = 99\n')
-        made = Served(koboshi)
-        try:
-            yield made
-        finally:
-            assert made.end() == ""
-
-
-@pytest.fixture
-def chrome(chromium: Path, tmp_path: Path) -> Iterator[Browser]:
-    """A browser of its own."""
-    with browser(chromium, tmp_path / "chromium") as made:
-        yield made
+def own_file() -> str:
+    """An agent is brought back quickly."""
+    return 'backoff_base = "1s"\ncontext_max = 99\n'
 
 
 #: Seconds that are always shown.
@@ -80,6 +60,43 @@ def test_the_past_is_drawn_and_can_be_zoomed(served: Served, chrome: Browser) ->
         tab.run("document.querySelector('[aria-label=\"zoom out\"]').click()")
         assert tab.run(length) == pytest.approx(near * 1.6)
         tab.size(*DESKTOP, phone=False)
+        inside = "document.querySelector('.terminal')"
+        tab.until(f"{inside}.scrollWidth <= {inside}.clientWidth")  # a window that became wide
         tab.picture("agent-night-desktop")
         tab.size(*PHONE, phone=True)
         tab.until_shown("crashed", ".runs")
+
+
+def test_its_work_is_saved_and_handed_over_from_the_page(served: Served, chrome: Browser) -> None:
+    """Each with its outcome; then the note, the next run, the mark and its reasons are shown."""
+    koboshi = served.koboshi
+    started(koboshi, "calm", IDLE)
+    koboshi.until_status("calm", "idle")
+    with logged_in(chrome, served) as tab:
+        tab.run("location.hash = '#/agent/calm'")
+        tab.until_shown("Ready.", ".terminal")
+        notes = koboshi.state / "agents" / "calm" / "notes"
+        notes.mkdir()
+        (notes / "hand-over.md").write_text("Next: <b>the parser</b>.")  # by a CLI without /save
+        tab.click("Save", ".orders")
+        tab.until_shown("Save: done", ".outcome")
+        tab.click("Refresh", ".orders")
+        tab.until_shown("Refresh calm?", "dialog")
+        tab.click("Refresh", "dialog")
+        koboshi.until("calm", lambda known: known["run"]["number"] == 2)
+        tab.until_shown("Refresh: ", ".outcome")
+        tab.until("document.querySelectorAll('.runs tbody tr').length === 2")
+        tab.until_shown("Next: <b>the parser</b>.", ".notes")
+        for kind in ("checkpoint", "stop", "load"):
+            tab.until(f"{MARKS}.some((e) => e.includes('mark-{kind}'))")
+        tab.run("document.querySelector('.past details').open = true")
+        tab.until("document.querySelectorAll('.marks button').length > 3")
+        tab.run(
+            "[...document.querySelectorAll('.marks button')]"
+            ".find((e) => e.innerText.includes('load ')).click()"
+        )
+        tab.until_shown("WHY: E", ".why")
+        tab.until("document.querySelectorAll('.chains .chain').length > 0")
+        tab.click("All decisions", ".why")
+        tab.until("document.querySelectorAll('.chains .chain').length > 3")
+        tab.picture("agent-refreshed-phone")

@@ -12,33 +12,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from koboshi.daemon.control.client import call
-from tests.browser.browsers import Browser, Tab, browser
-from tests.browser.serving import Served, started
-from tests.conftest import need
-from tests.daemon.trials import PATIENCE, Trial, trial
+from tests.browser.browsers import Browser, browser
+from tests.browser.serving import IDLE, Served, entered, started
+from tests.daemon.trials import PATIENCE, Trial
 from tests.web.certificates import issued
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
 KEY = "sk-ant-api03-0123456789abcdef"
-IDLE = '[[act]]\ndo = "work"\nseconds = 0.2\nsay = "Ready."\n\n[[act]]\ndo = "end_turn"\n' * 6
 LEAKS = IDLE.replace("Ready.", f"the key is {KEY}")
 ASKS = f'[[act]]\ndo = "ask"\ncommand = "deploy --token {KEY}"\n\n[[act]]\ndo = "end_turn"\n'
-
-
-@pytest.fixture
-def koboshi(tmp_path: Path) -> Iterator[Trial]:
-    """A koboshi of its own."""
-    need("tmux")
-    with trial(tmp_path) as made:
-        yield made
-
-
-@pytest.fixture
-def chrome(chromium: Path, tmp_path: Path) -> Iterator[Browser]:
-    """A browser of its own."""
-    with browser(chromium, tmp_path / "chromium") as made:
-        yield made
 
 
 @contextlib.contextmanager
@@ -49,15 +32,6 @@ def serving(koboshi: Trial, *words: str, port: int = 0) -> Iterator[Served]:
         yield made
     finally:
         made.end()
-
-
-def entered(chrome: Browser, link: str) -> Tab:
-    """A phone that has come in by that link."""
-    tab = chrome.tab()
-    tab.size(390, 844, phone=True)
-    tab.open(link)
-    tab.until("document.querySelector('#link.live') !== null")
-    return tab
 
 
 def test_the_page_comes_back_after_its_server_did(koboshi: Trial, chrome: Browser) -> None:

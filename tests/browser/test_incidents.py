@@ -5,16 +5,13 @@ from __future__ import annotations
 import io
 import tarfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.browser.browsers import Browser, Tab, browser
-from tests.browser.serving import Served, started
-from tests.browser.test_page import DESKTOP, IDLE, PHONE, logged_in
-from tests.conftest import need
-from tests.daemon.trials import PATIENCE, Trial, trial
+from tests.browser.browsers import Browser, Tab
+from tests.browser.serving import DESKTOP, IDLE, PHONE, Served, logged_in, started
+from tests.daemon.trials import PATIENCE, Trial
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
@@ -30,23 +27,9 @@ FATAL = (
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    """A koboshi whose agents may be restarted once."""
-    need("tmux")
-    with trial(tmp_path) as koboshi:
-        koboshi.configure('intensity = 1\nbackoff_base = "1s"\n')
-        made = Served(koboshi)
-        try:
-            yield made
-        finally:
-            assert made.end() == ""
-
-
-@pytest.fixture
-def chrome(chromium: Path, tmp_path: Path) -> Iterator[Browser]:
-    """A browser of its own."""
-    with browser(chromium, tmp_path / "chromium") as made:
-        yield made
+def own_file() -> str:
+    """Agents may be restarted once."""
+    return 'intensity = 1\nbackoff_base = "1s"\n'
 
 
 def given_up(koboshi: Trial) -> None:
@@ -115,6 +98,20 @@ def test_incidents_are_shown_taken_away_and_acknowledged(
         tab.until_shown("collected", ".papers-view")
         tab.until("document.querySelectorAll('.papers .download').length >= 2")
         tab.picture("agent-papers-phone")
+
+
+def test_the_list_grows_while_one_looks_at_it(served: Served, chrome: Browser) -> None:
+    """Nobody reloads anything: what is found, given up and seen to elsewhere shows at once."""
+    with logged_in(chrome, served) as tab:
+        tab.click("Incidents", ".views")
+        tab.until_shown("Nothing was found", ".list-view")
+        given_up(served.koboshi)
+        tab.until("Boolean(document.querySelector('.incident'))", patience=10)
+        tab.until_shown("Acknowledge crasher", ".needs")
+        tab.run("document.querySelector('details.incident').open = true")
+        served.koboshi.say("ack", "crasher")
+        tab.until("document.querySelector('.needs').hidden", patience=10)
+        assert tab.run("document.querySelectorAll('details.incident[open]').length") == 1
 
 
 def test_who_may_only_look_takes_nothing_away(served: Served, chrome: Browser) -> None:

@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.browser.browsers import Browser, Tab, browser
-from tests.browser.serving import Served, started
-from tests.conftest import need
-from tests.daemon.trials import trial
+from tests.browser.browsers import Browser, Tab
+from tests.browser.serving import ASKS, Served, started
+from tests.daemon.trials import Trial
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
-ASKS = '[[act]]\ndo = "ask"\ncommand = "npm test"\n\n[[act]]\ndo = "end_turn"\n'
 #: Roles that somebody has to be able to call by name.
 CALLED = ("button", "link", "textbox", "meter", "DisclosureTriangle", "dialog", "image")
 #: Pixels: narrow phones, and what a thumb hits.
@@ -30,17 +28,15 @@ SMALL = f"""
 
 
 @pytest.fixture
-def tab(chromium: Path, tmp_path: Path) -> Iterator[Tab]:
+def tab(koboshi: Trial, chrome: Browser) -> Iterator[Tab]:
     """The page over an agent that asks."""
-    need("tmux")
-    with trial(tmp_path) as koboshi, browser(chromium, tmp_path / "chromium") as chrome:
-        started(koboshi, "asker", ASKS)
-        koboshi.until_status("asker", "asking")
-        served = Served(koboshi)
-        try:
-            yield entered(chrome, served)
-        finally:
-            served.end()
+    started(koboshi, "asker", ASKS)
+    koboshi.until_status("asker", "asking")
+    served = Served(koboshi)
+    try:
+        yield entered(chrome, served)
+    finally:
+        served.end()
 
 
 def entered(chrome: Browser, served: Served) -> Tab:
@@ -53,12 +49,23 @@ def entered(chrome: Browser, served: Served) -> Tab:
 
 
 def views(tab: Tab) -> Iterator[str]:
-    """The board, then an agent with its question."""
+    """The board, an agent with its question, incidents, rules, and one of those."""
     yield "board"
     tab.run("location.hash = '#/agent/asker'")
     tab.until_shown("npm test", ".question")
     tab.until("document.querySelectorAll('.chains .chain').length > 0")
     yield "agent"
+    tab.run("location.hash = '#/incidents'")
+    tab.click("all", ".choices")
+    tab.until("document.querySelectorAll('.incident').length > 1")
+    tab.run("document.querySelectorAll('.incident').forEach((e) => { e.open = true; })")
+    yield "incidents"
+    tab.run("location.hash = '#/rules'")
+    tab.until("document.querySelectorAll('.rules > li').length > 50")
+    yield "rules"
+    tab.run("location.hash = '#/rules/PRM002'")
+    tab.until_shown("found", ".rule-recent")
+    yield "rule"
 
 
 def nameless(tab: Tab) -> list[Any]:

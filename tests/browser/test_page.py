@@ -2,55 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.browser.browsers import Browser, Tab, browser
-from tests.browser.serving import Served, started
-from tests.conftest import need
-from tests.daemon.trials import trial
+from tests.browser.browsers import Browser
+from tests.browser.serving import ASKS, DESKTOP, IDLE, Served, logged_in, started
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
-
-IDLE = '[[act]]\ndo = "work"\nseconds = 0.2\nsay = "Ready."\n\n[[act]]\ndo = "end_turn"\n' * 6
-ASKS = '[[act]]\ndo = "ask"\ncommand = "npm test"\n\n[[act]]\ndo = "end_turn"\n'
-PHONE, DESKTOP = (390, 844), (1440, 900)
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    """A koboshi of its own with its page."""
-    need("tmux")
-    with trial(tmp_path) as koboshi:
-        made = Served(koboshi)
-        try:
-            yield made
-        finally:
-            said = made.end()
-            assert said == ""
-
-
-@pytest.fixture
-def chrome(chromium: Path, tmp_path: Path) -> Iterator[Browser]:
-    """A browser of its own."""
-    with browser(chromium, tmp_path / "chromium") as made:
-        yield made
-
-
-@contextlib.contextmanager
-def logged_in(chrome: Browser, served: Served) -> Iterator[Tab]:
-    """A page that is in; nothing on it may have failed."""
-    tab = chrome.tab()
-    tab.size(*PHONE, phone=True)
-    tab.open(served.link)
-    tab.until("document.querySelector('#link.live') !== null")
-    yield tab
-    assert chrome.complaints == []
 
 
 def test_a_link_lets_one_browser_in_and_leaves_no_trace(served: Served, chrome: Browser) -> None:
@@ -164,6 +124,14 @@ def test_what_an_agent_prints_stays_text(served: Served, chrome: Browser) -> Non
         tab.picture("spoof-phone")
 
 
+#: Words of the head that are broken, or reach over the edge.
+BROKEN = (
+    "[...document.querySelectorAll('.views a, #link')].filter((e) => e.scrollWidth > e.clientWidth"
+    " || e.getBoundingClientRect().height > 50 || e.getBoundingClientRect().right > innerWidth)"
+    ".map((e) => e.innerText)"
+)
+
+
 def test_the_page_says_when_it_is_old_and_comes_back(served: Served, chrome: Browser) -> None:
     """The daemon leaves and another one comes; nobody reloads anything."""
     started(served.koboshi, "calm", IDLE)
@@ -172,6 +140,9 @@ def test_the_page_says_when_it_is_old_and_comes_back(served: Served, chrome: Bro
         served.koboshi.say("daemon", "stop")
         tab.until_shown("away", "#link")
         assert tab.run("document.body.classList.contains('old')")
+        for width in (320, 390):
+            tab.size(width, 844, phone=True)
+            assert tab.run(BROKEN) == [], width
         tab.picture("stale-phone")
         served.koboshi.say("daemon", "start")
         tab.until("document.querySelector('#link.live') !== null")

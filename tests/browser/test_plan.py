@@ -10,17 +10,15 @@ import pytest
 
 from koboshi.plans import PlanStatus
 from koboshi.store.progress import Progress, Start
-from tests.browser.browsers import Tab, browser
-from tests.browser.serving import Served
+from tests.browser.browsers import Browser, Tab
+from tests.browser.serving import DESKTOP, PHONE, Served, entered
 from tests.conftest import need
 from tests.daemon.loop.stages import Theatre
 from tests.daemon.loop.test_deaths import until
-from tests.daemon.trials import trial
+from tests.daemon.trials import Trial, trial
 from tests.hosts.waiting import program
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
-
-PHONE, DESKTOP = (390, 844), (1440, 900)
 
 
 @pytest.fixture
@@ -42,29 +40,20 @@ def theatre(tmp_path: Path) -> Theatre:
 
 
 @pytest.fixture
-def served(theatre: Theatre) -> Iterator[Served]:
-    """A koboshi with its page, over the theatre's state."""
+def koboshi(theatre: Theatre) -> Iterator[Trial]:
+    """A koboshi over the theatre's state, at work."""
     need("tmux")
-    with trial(theatre.folder) as koboshi:
-        koboshi.say("daemon", "start")
-        made = Served(koboshi)
-        try:
-            yield made
-        finally:
-            assert made.end() == ""
+    with trial(theatre.folder) as made:
+        made.say("daemon", "start")
+        yield made
 
 
 @pytest.fixture
-def tab(chromium: Path, served: Served, tmp_path: Path) -> Iterator[Tab]:
+def tab(chrome: Browser, served: Served) -> Iterator[Tab]:
     """A browser that is in; nothing on its page may have failed."""
-    with browser(chromium, tmp_path / "chromium") as chrome:
-        made = chrome.tab()
-        made.size(*PHONE, phone=True)
-        made.open(served.link)
-        made.until("document.querySelector('#link.live') !== null")
-        yield made
-        refused = [each for each in chrome.complaints if "409" not in each and "400" not in each]
-        assert refused == []
+    yield entered(chrome, served.link)
+    refused = [each for each in chrome.complaints if "409" not in each and "400" not in each]
+    assert refused == []
 
 
 def type_into(tab: Tab, selector: str, text: str) -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from tests.browser.browsers import Browser, browser
-from tests.browser.serving import Served, started
-from tests.browser.test_page import DESKTOP, IDLE, PHONE, logged_in
-from tests.conftest import need
-from tests.daemon.trials import Trial, trial
+from tests.browser.browsers import Browser
+from tests.browser.serving import DESKTOP, IDLE, PHONE, Served, logged_in, started
+from tests.daemon.trials import Trial
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
@@ -30,23 +25,9 @@ READY = IDLE.replace("Ready.", "Ready <b>now</b>.")
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    """A koboshi with a rule of its owner's that observes."""
-    need("tmux")
-    with trial(tmp_path) as koboshi:
-        koboshi.configure(FILE)
-        made = Served(koboshi)
-        try:
-            yield made
-        finally:
-            assert made.end() == ""
-
-
-@pytest.fixture
-def chrome(chromium: Path, tmp_path: Path) -> Iterator[Browser]:
-    """A browser of its own."""
-    with browser(chromium, tmp_path / "chromium") as made:
-        yield made
+def own_file() -> str:
+    """A rule of the owner's, which observes."""
+    return FILE
 
 
 def sent(koboshi: Trial) -> bool:
@@ -80,6 +61,7 @@ def test_a_rule_is_let_act_from_the_page(served: Served, chrome: Browser) -> Non
         tab.click("Let it act", "dialog")
         tab.until_shown("OWN001: acts from now on", ".outcome")
         koboshi.until("ready", lambda _: sent(koboshi))
+        tab.until_shown("1 done", ".rule-recent")
         assert (koboshi.folder / "own" / "koboshi.toml").read_text() == FILE
 
         koboshi.say("daemon", "stop")
@@ -96,6 +78,33 @@ def test_a_rule_is_let_act_from_the_page(served: Served, chrome: Browser) -> Non
         tab.run("location.hash = '#/rules/RUN001'")
         tab.until_shown("Safety".upper(), ".rule-page")
         tab.picture("rule-desktop")
+
+
+MODE = "document.querySelector('.rules a[href$={code}] .mode')?.innerText"
+
+
+def test_what_is_switched_and_written_elsewhere_shows(served: Served, chrome: Browser) -> None:
+    """By the command, without any agent; and a rule that is added to the file."""
+    koboshi = served.koboshi
+    with logged_in(chrome, served) as tab:
+        tab.click("Rules", ".views")
+        tab.until(f"{MODE.format(code='RUN001')} === 'act'")
+        koboshi.say("rules", "RUN001", "--set", "observe")
+        tab.until(f"{MODE.format(code='RUN001')} === 'observe by you'", patience=10)
+        started(koboshi, "ready", READY)
+        tab.until(
+            "document.querySelector('.rules a[href$=OWN001] .tallied').innerText"
+            ".includes('held back')",
+            patience=10,
+        )
+        koboshi.configure(
+            FILE
+            + FILE.partition("[[rule]]")[2]
+            .join(("[[rule]]", ""))
+            .replace("OWN001", "OWN002")
+            .replace("ready-was", "done-was")
+        )
+        tab.until_shown("OWN002", ".rules")
 
 
 def test_who_may_only_look_switches_nothing(served: Served, chrome: Browser) -> None:

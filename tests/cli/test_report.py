@@ -98,7 +98,7 @@ def test_the_page_is_written_for_its_owner_alone(morning: Path, tmp_path: Path) 
     [
         (("nosuch",), 2, "nosuch"),
         (("--since", "yesterday"), 2, "'12h'"),
-        (("--html", "/nonexistent/folder/x.html"), 4, "no such file"),
+        (("--html", "/nonexistent/folder/x.html"), 4, "/nonexistent/folder/x.html: no such file"),
     ],
 )
 def test_mistakes_are_sentences(

@@ -12,10 +12,11 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
+from koboshi.cli.printing import clock
 from koboshi.cli.top import app as module
 from koboshi.cli.top import visits
-from koboshi.cli.top.app import Top
-from koboshi.cli.top.board import cells, gauge, ordered
+from koboshi.cli.top.app import Top, about
+from koboshi.cli.top.board import cells, details, gauge, ordered
 from koboshi.daemon.control.client import Refused
 from koboshi.errors import DaemonError
 from koboshi.store.roster import Entry, Roster
@@ -72,6 +73,7 @@ class House:
         self.orders: list[tuple[str, dict[str, Any]]] = []
         self.epoch, self.count, self.follows = "e1", 1, follows
         self.gone = ""
+        self.plans: list[dict[str, Any]] = []
         self._changed = asyncio.Event()
 
     def change(self, *agents: dict[str, Any]) -> None:
@@ -88,12 +90,19 @@ class House:
             return await self._follow(args)
         if verb == "follow":
             raise Refused("expected one of ls, status, not 'follow'", hint="", exit_code=2)
+        if verb == "plan-follow":
+            return await self._plans(args)
         if verb == "ls":
             return list(self.agents.values())
         if verb == "questions":
             return [line for each in self.agents.values() for line in questions(each)]
         self.orders.append((verb, args))
         return {"agent": args.get("name", ""), "outcome": "done", "why": "", "argv": ["tmux", "x"]}
+
+    async def _plans(self, args: dict[str, Any]) -> dict[str, Any]:
+        if args["epoch"]:
+            await asyncio.Event().wait()  # nothing more ever happens to them
+        return {"epoch": "p", "count": 1, "full": True, "plans": self.plans, "gone": []}
 
     async def _follow(self, args: dict[str, Any]) -> dict[str, Any]:
         full = args["epoch"] != self.epoch
@@ -336,6 +345,55 @@ def test_a_row_says_it_in_shapes_and_words() -> None:
         "████····  50 %",
         "████████ 100 %",
     ]
+
+
+def test_the_details_say_what_the_pages_card_says() -> None:
+    """How long it is up, restarts, limit, task, cost; what it asks before all of that."""
+    busy = agent(
+        "a",
+        "asking",
+        run={"number": 3, "exit": None, "started": 30.0},
+        restarts=2,
+        limit={"kind": "session", "resets_at": 210.0},
+        progress={"text": "half of the tests"},
+        tasks={"done": 3, "left": 4},
+        cost=1.2345,
+        paused=True,
+        question=QUESTION,
+        evidence=["❯ 1. Yes"],
+    )
+    rows = list(details(busy, 90.0))
+
+    [told] = [row for row in rows if row.startswith("up ")]
+    until = clock(210.0)
+    assert told == (
+        f"up 1m · 2 restarts · session limit: 2m left, until {until} · half of the tests · "
+        "tasks 3 of 7 · $1.23 · paused"
+    )
+    assert rows.index(told) > next(n for n, row in enumerate(rows) if row.startswith("asks: "))
+    assert rows[-1] == "  │ ❯ 1. Yes"
+    assert list(details(agent("b"), 90.0)) == ["b  claude  /src  mode keep", "because: spinner"]
+
+
+def test_the_step_of_a_plan_stands_beside_who_works_there(tmp_path: Path) -> None:
+    """By its folder, as on the page; a plan that does not run says nothing."""
+    house = House(agent("api"))
+    plan = {"id": "p", "name": "M1.md", "steps": 5, "step": {"number": 2}, "cwd": "/src"}
+    house.plans = [{**plan, "status": "RUNNING"}, {**plan, "id": "q", "status": "DONE"}]
+
+    async def act(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "M1.md: step 2 of 5" in text(pilot, "#details"))
+
+    play(house, act, tmp_path)
+
+
+def test_of_what_is_asked_about_the_most_telling_comes_first() -> None:
+    """Frames, empty rows, and what stands there anyway, take no room of a small terminal."""
+    shown = ["> go", "──────", "", " Bash", "   npm test", " Run it?", " ❯ 1. Yes"]
+    asked = {"question": "Run it?", "subject": "npm test", "shown": shown, "options": []}
+
+    assert about(asked) == ["npm test", "> go", " Bash", " ❯ 1. Yes"]
+    assert about({**asked, "subject": "", "shown": []}) == []
 
 
 def test_without_textual_the_list_is_shown_with_the_way_to_get_it(

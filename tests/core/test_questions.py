@@ -371,6 +371,22 @@ def test_an_answer_that_failed_can_be_given_again() -> None:
     assert (second.key, second.choice) == ("1.question1.order2", Meaning.NO)
 
 
+def test_an_answer_that_was_not_tried_is_tried_again() -> None:
+    """Whoever looked at the terminal, left it and answered has typed there a moment ago."""
+    driver = running(Settings(mode=Mode.KEEP))
+    driver.see(asking())
+    driver.see_same()
+    driver.judge(Stance.ASK)
+    driver.tell(ordered("yes"))
+    [first] = answers(driver.decided)
+    driver.finish(first, Ending.SKIPPED, "a person is typing there")
+    driver.see_same(after=60.0)
+
+    assert answers(driver.decided) == [first, first]
+    driver.finish(first)
+    assert driver.view.question is None
+
+
 def test_a_persons_answer_goes_through_the_hook_that_waits() -> None:
     """No key where none is needed."""
     driver = running()

@@ -132,6 +132,39 @@ def test_its_terminal_is_shown_and_left_again(koboshi: Trial, terminal: Terminal
     assert koboshi.status("asker")["run"]["exit"] is None
 
 
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (200, 50)], ids=str)
+def test_every_key_does_its_work_at_every_size(koboshi: Trial, size: tuple[int, int]) -> None:
+    """Terminal, why, answer, hand over, stop: what is asked and what can be said is seen."""
+    terminal = Terminal(koboshi, *size)
+    try:
+        terminal.until("asker", "calm", "asking", "1 waiting for you")
+        terminal.press("Enter")
+        terminal.until("Scripted agent", gone="waiting for you")
+        terminal.press("C-b", "d")
+        terminal.until("asker", "1 waiting for you")
+        terminal.press("w")
+        terminal.until("why: asker", "PRM002")
+        terminal.press("q")
+        terminal.until("1 waiting for you", gone="why: asker")
+        terminal.press("a")
+        terminal.until("どの色にしますか", "青", "赤", "Enter answers")
+        terminal.press("Down", "Enter")
+        koboshi.until("asker", lambda known: known["question"] is None)
+        terminal.until("nobody waiting for you", gone="Enter answers")
+        terminal.press("Down", "r")
+        terminal.until("Have calm save its work", "y  yes")
+        terminal.press("y")
+        koboshi.until("calm", lambda known: known["refresh"] is not None or known["restarts"] == 1)
+        terminal.press("s")
+        terminal.until("Stop calm", "y  yes")
+        terminal.press("y")
+        koboshi.until("calm", lambda known: known["run"]["exit"] is not None)
+        terminal.until("stopped")
+        terminal.press("q")
+    finally:
+        terminal.end()
+
+
 def test_without_textual_the_list_is_shown(koboshi: Trial) -> None:
     """Once, with what to install."""
     hidden = "import sys; sys.modules['textual'] = None; sys.modules['textual.app'] = None; "

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from koboshi.copying import evolve
 from koboshi.core.actions import Action, Bundle, Escalate, FixPrompt, Notify, Send
 from koboshi.core.engine import Decision
 from koboshi.core.events import (
@@ -216,17 +218,43 @@ def test_who_asks_again_reads_only_what_is_new(tmp_path: Path) -> None:
     ack = wire.seen_line(seen(OrderGiven(order=Order.ACKNOWLEDGE, by="person"), 7).event)
     reader = Reader(tmp_path, "a")
     first.write_bytes(lines[0] + lines[1][:20])
-    [told] = reader.renew()
+    [told] = reader.renew(0.0)
     assert told.steps[CALL.key].ending == ""
 
     with first.open("ab") as file:
         file.write(lines[1][20:])
-    assert reader.renew() == [told]
+    assert reader.renew(0.0) == [told]
     assert told.steps[CALL.key].ending == "done"
     first.write_bytes(b"")  # it is not looked at again
     second.write_bytes(ack)
-    assert reader.renew() == [told]
+    assert reader.renew(0.0) == [told]
     assert told.acknowledged == 1_007.0
+
+
+def test_no_more_is_read_than_was_asked_for(tmp_path: Path) -> None:
+    """Of a week only the last days; who asks for more gets all of it, and each once."""
+    folder = tmp_path / "agents" / "a" / "journal"
+    folder.mkdir(parents=True)
+    day = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+    for number in (1, 5, 6, 8):
+        call = Escalate(about=f"{number}.crash", text="look")
+        now = Moment(at=0.0, utc=day + (number - 1) * 86_400.0 + 3_600.0)
+        line = wire.judged_line(evolve(judged(call, number).decision, now=now))
+        (folder / f"2026-01-0{number}.0001.jsonl").write_bytes(line)
+    reader, eighth = Reader(tmp_path, "a"), day + 7 * 86_400.0
+
+    def events(since: float) -> list[str]:
+        return [each.event for each in reader.renew(since)]
+
+    # One that began the day before may go on; that day's may be in a segment of an earlier one.
+    assert events(eighth) == ["e6", "e8"]
+    assert events(eighth + 60.0) == ["e6", "e8"]
+    assert events(day) == ["e1", "e5", "e6", "e8"]
+    assert events(eighth) == ["e1", "e5", "e6", "e8"]
+    told = found_in(tmp_path, ("a",), since=eighth, readers={"a": reader})
+    assert [each["event"] for each in told] == ["e8"]
+    told = found_in(tmp_path, ("a",), since=day, readers={"a": reader}, most=2)
+    assert [each["event"] for each in told] == ["e8", "e6"]
 
 
 def test_not_for_ever() -> None:

@@ -67,6 +67,26 @@ def test_everything_first_then_what_changed() -> None:
     asyncio.run(go())
 
 
+def test_of_long_lists_only_a_number_is_told() -> None:
+    """Another one when the list is, also of another daemon; an older daemon tells none."""
+
+    async def go() -> None:
+        daemon = MadeUpDaemon(agent("a"))
+        feed = Feed(daemon)
+        task = asyncio.get_running_loop().create_task(feed.run())
+        frames = feed.frames("", lambda: True)
+        assert (await next_of(frames, "board"))["full"]
+        for epoch, number in (("e", 4), ("e", 5), ("f", 5)):
+            told = daemon.told() | {"epoch": epoch, "news": {"incidents": number, "rules": 0}}
+            daemon.news.put_nowait(told)
+            said = (await next_of(frames, "news"))["items"]
+            assert said["incidents"] == f"{epoch}.{number}"
+        await frames.aclose()
+        task.cancel()
+
+    asyncio.run(go())
+
+
 def test_a_daemon_that_goes_and_comes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """And after that everything is asked for anew: its numbers mean nothing to another."""
     monkeypatch.setattr(feeding, "AGAIN", 0.0)

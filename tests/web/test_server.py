@@ -105,6 +105,26 @@ def test_a_port_that_is_taken_is_said_to_be() -> None:
         server.listening("127.0.0.1", held.getsockname()[1])
     held.close()
     assert "--port" in refused.value.hint
+    assert refused.value.exit_code == 4
+
+
+def test_an_address_that_is_not_ours_is_said_to_be() -> None:
+    """Another port would not help."""
+    with pytest.raises(KoboshiError, match="cannot be listened at") as refused:
+        server.listening("192.0.2.1", 0)
+    assert "--host" in refused.value.hint
+    assert refused.value.exit_code == 4
+
+
+@pytest.mark.parametrize("words", [("--link", "--token"), ("--stop", "--forget"), ("-d", "--link")])
+def test_two_things_at_a_time_are_refused(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which of them would be done is nobody's guess; no key is made."""
+    monkeypatch.setenv("KOBOSHI_STATE", str(tmp_path))
+
+    assert main(["serve", *words]) == 2
+    assert not (tmp_path / "web").exists()
 
 
 def test_a_link_is_a_picture_for_a_phone() -> None:

@@ -48,6 +48,7 @@ def serve(**options: Any) -> None:  # noqa: ANN401 - click's values
     from . import page
     from .printing import say
 
+    _one_of(options, "stop", "link", "token", "forget", "detach")
     server, scope = page.web("server"), page.web("keys").Scope
     state = state_dir()
     may = scope.READ if options["reads"] else scope.STEER
@@ -84,6 +85,15 @@ def _serve(server: Any, options: dict[str, Any], may: Any) -> None:  # noqa: ANN
         _flush()
         claim.tell(place.base)
         server.run(place, listener, state)
+
+
+def _one_of(options: dict[str, Any], *names: str) -> None:
+    """Refuse two of these together: each is something else to be done."""
+    given = [f"--{name}" for name in names if options[name]]
+    if len(given) > 1:
+        from koboshi.errors import InputError
+
+        raise InputError(f"expected one of {', '.join(given)} at a time")
 
 
 def _flush() -> None:

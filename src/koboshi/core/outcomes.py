@@ -122,7 +122,8 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished, now: M
         # Whatever came of it, nobody waits there any more; a dialog that stays is looked at again.
         after = let_go(view, action.ticket, now.at)
         return evolve(after, question=None, freed=None) if outcome.ending is Ending.DONE else after
-    if action.order and question is not None and question.nth == action.nth:
+    skipped = outcome.ending is Ending.SKIPPED  # a person's word stands until it is tried
+    if action.order and not skipped and question is not None and question.nth == action.nth:
         view = evolve(view, question=evolve(question, order=""))  # said again, it is done again
         question = view.question
     if outcome.ending is Ending.FAILED:
@@ -131,7 +132,7 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished, now: M
             view = evolve(view, question=evolve(question, left_to_person=outcome.why))
         doubted = dict.fromkeys((*view.doubted, action.fingerprint))
         return evolve(view, doubted=tuple(doubted), clear=0)
-    if question is None or question.nth != action.nth or outcome.ending is Ending.SKIPPED:
+    if question is None or question.nth != action.nth or skipped:
         return view
     return evolve(view, question=None)  # whatever shows next is new (law 4)
 

@@ -23,6 +23,7 @@ from koboshi.store.shelves import make_private
 from .logins import peers
 from .loop.keepers import Keepers
 from .mornings import mornings
+from .news import News
 from .pulses import Pulse
 from .reach import Reach
 from .scribe.pen import Pen
@@ -59,6 +60,7 @@ class House:
         self.reach: Reach | None = None
         self._mornings: asyncio.Task[None] | None = None
         self.changes, self.looks = Pulse(), Pulse()
+        self.news = News(self.changes)
         self.plan_changes = Pulse()
         self.plans = Keepers(state, changed=self.plan_changes.beat, jobs=self._plans_at_a_time)
         self._versions = Versions(state)
@@ -177,6 +179,7 @@ class House:
             ward.order(OrderGiven(order=Order.RELEASE, by="person"))
             await ward.end()
             self.wards.pop(agent)
+            self.news.forget(agent)
             self._count_peers()
             self.roster.keep(replace(ward.entry, watched=False))
             self.changes.beat(agent)
@@ -196,6 +199,7 @@ class House:
                 self.wards.pop(agent)
                 self._count_peers()
             self.roster.drop(agent)
+            self.news.forget(agent)
             self.changes.beat(agent)
 
     # -- parts ---------------------------------------------------------------------------------
@@ -218,7 +222,7 @@ class House:
             pen=self.pen,
             reach=self.reach,
             versions=self._versions,
-            pulses=(self.changes, self.looks),
+            pulses=(self.changes, self.looks, self.news),
         )
         self.wards[entry.agent] = ward
         self.changes.beat(entry.agent)

@@ -25,6 +25,14 @@ class Pulse:
         """Something about that one changed."""
         self.count += 1
         self._last[name] = self.count
+        self._wake()
+
+    def stir(self) -> None:
+        """Wake whoever waits: none of those it counts changed, but something told beside them."""
+        self.count += 1
+        self._wake()
+
+    def _wake(self) -> None:
         for event in self._waiting:
             event.set()
 

@@ -132,7 +132,7 @@ def tallied(readers: Iterable[Reader], since: float) -> dict[str, Tally]:
     """What each rule came to since then, by code."""
     found: dict[str, Tally] = {}
     for reader in readers:
-        for incident in reader.renew():
+        for incident in reader.renew(since):
             if incident.utc >= since:
                 found.setdefault(incident.code, Tally()).take(incident, reader)
     return found

@@ -94,6 +94,7 @@ class Supervisor:
         self.saw: Callable[[ScreenRead, float, int], None] = lambda *_: None
         self.aftermath: Aftermath | None = None  #: what is made of its incidents, if anything
         self.reread: Callable[[], Awaitable[None]] | None = None  #: look at the rules' files now
+        self.obeyed: Callable[[], None] = lambda: None  #: told when other rules hold
         #: why what is under way was decided
         self.decided: dict[str, Decision] = {}
         self._journal = journal
@@ -258,6 +259,7 @@ class Supervisor:
         """Other rules hold from now on; they look at what is known already."""
         self.world = evolve(self.world, rules=rules)
         self.nudge.give()
+        self.obeyed()
 
     def tick(self) -> None:
         """Let time pass; first write what could not be written before."""

@@ -18,6 +18,7 @@ from koboshi.performers import Program
 from .asks import Asks
 from .logins import login_of
 from .logs import about
+from .news import News
 from .pulses import Pulse
 from .settling import resolved
 from .solo import Post, watch_over
@@ -58,7 +59,7 @@ class Ward:
         pen: Pen | None = None,
         versions: Versions | None = None,
         reach: Reach | None = None,
-        pulses: tuple[Pulse, Pulse] | None = None,
+        pulses: tuple[Pulse, Pulse, News] | None = None,
     ) -> None:
         self.entry = entry
         self.supervisor: Supervisor | None = None
@@ -69,8 +70,8 @@ class Ward:
         self.login = login_of(entry.agent_type, environment)
         self._pen, self._versions, self._reach = pen, versions, reach
         self.asks = Asks(entry.agent)
-        #: what is told of each change, and of each look at its terminal
-        self._changes, self._looks = pulses or (Pulse(), Pulse())
+        #: what is told of each change, of each look at its terminal, and of what is found of it
+        self._changes, self._looks, self._news = pulses or (Pulse(), Pulse(), News(Pulse()))
         self._orders: list[Body] = []
         self._listeners: set[asyncio.Queue[tuple[Event, World]]] = set()
         self._changed = asyncio.Event()
@@ -174,6 +175,7 @@ class Ward:
         self.supervisor, self.trouble = supervisor, ""
         self._changed.set()
         self._mind_looks(supervisor)
+        supervisor.obeyed = self._news.ruled
         self._changes.beat(self.entry.agent)
         log.info("taken up", extra={"action": "watch"})
         self._tell(supervisor)
@@ -202,7 +204,8 @@ class Ward:
             await self._reach.alarm(self.entry.agent, why)
         self._changes.beat(self.entry.agent)
 
-    def _heard(self, event: Event, _: tuple[Decision, ...], world: World) -> None:
+    def _heard(self, event: Event, decisions: tuple[Decision, ...], world: World) -> None:
+        self._news.heard(event, decisions, world)
         self._changes.beat(self.entry.agent)
         for queue in self._listeners:
             with contextlib.suppress(asyncio.QueueFull):

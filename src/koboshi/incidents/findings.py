@@ -7,16 +7,21 @@ together by the keys of its actions (law 2) and the event after which it was fou
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from koboshi.core.actions import Bundle, Escalate, FixPrompt
 from koboshi.core.events import ActionFinished, Context, Ending, Order, OrderGiven, Severity
 from koboshi.errors import FileUnreadable, JournalError
 from koboshi.store import wire
+from koboshi.store.briefs import Ended, read_brief
 from koboshi.store.paths import agents, known_journal_dir
 from koboshi.store.queries import read_file
 from koboshi.store.redaction import redact, secret_values
@@ -35,10 +40,13 @@ LONGEST = 14 * _DAY
 MOST, LINES = 500, 12
 #: Incidents of one agent that are remembered.
 KEPT = 4000
+#: Seconds: what began so much before the time that is asked for is known as one and the same.
+EARLIER = _DAY
+#: Seconds by which a clock may have been set back between two incidents.
+SET_BACK = 3600.0
 #: Whoever gives one of these has seen the agent's trouble.
 SEEN_TO = (Order.ACKNOWLEDGE, Order.START, Order.STOP, Order.KILL, Order.RELEASE)
-#: How the lines begin that tell of incidents: all others are passed over unread, and they are most.
-_DECIDED = (b'{"k":"admitted"', b'{"k":"held"', b'{"k":"finished"')
+_MAKES_FILES = (Bundle.kind, FixPrompt.kind)
 _ORDERED = b'"type":"order-given"'
 
 Mask = Callable[[str], str]
@@ -46,8 +54,9 @@ Mask = Callable[[str], str]
 Still = Callable[[str, tuple[str, ...]], tuple[str, ...]]
 
 
-@dataclass(slots=True)
-class Step:
+# Hundreds of thousands of these may be kept. None is part of a circle, and the collector of circles
+# need not look at them again and again: that took as long as reading them.
+class Step(msgspec.Struct, gc=False, kw_only=True):
     """One thing that was asked for, and what came of it."""
 
     kind: str
@@ -58,8 +67,7 @@ class Step:
     said: str = ""
 
 
-@dataclass(slots=True)
-class Incident:
+class Incident(msgspec.Struct, gc=False, kw_only=True):
     """One opinion of a rule."""
 
     agent: str
@@ -70,15 +78,15 @@ class Incident:
     severity: Severity
     message: str
     evidence: tuple[str, ...]
-    steps: dict[str, Step] = field(default_factory=dict)
-    calls: list[str] = field(default_factory=list)  #: keys by which a person was asked
+    steps: dict[str, Step] = {}  #: made anew for each, by msgspec
+    calls: tuple[str, ...] = ()  #: keys by which a person was asked
     acknowledged: float | None = None
     bundle: str = ""
     prompt: str = ""
 
     def waits(self, still: Still) -> bool:
         """Whether a person is asked to act even now."""
-        asked = tuple(self.calls) if self.acknowledged is None else ()
+        asked = self.calls if self.acknowledged is None else ()
         return bool(asked and still(self.agent, asked))
 
     def facts(self, mask: Mask, still: Still) -> dict[str, Any]:
@@ -122,28 +130,36 @@ class Findings:
         self._by_key: dict[tuple[str, str], Incident] = {}
         self._by_cause: dict[tuple[str, int], Incident] = {}
         self._admitted: dict[str, Incident] = {}
+        self._unseen: list[Incident] = []  #: nobody saw to these
 
-    def take(self, record: wire.Record) -> None:
+    def take(self, record: wire.Record | Ended) -> None:
         """One more record."""
         if isinstance(record, wire.Judged):
             self._judged(record.decision)
+        elif isinstance(record, Ended):
+            self._ended(record)
         elif isinstance(record, wire.Seen):
             self._seen(record.event)
 
     def _judged(self, decision: Decision) -> None:
         finding, action, verdict = decision.finding, decision.action, decision.verdict
-        occasion, moment = (finding.code, action.key), (finding.code, decision.cause)
+        key = action.key
+        occasion, moment = (finding.code, key), (finding.code, decision.cause)
         found = self._by_key.get(occasion) or self._by_cause.get(moment) or self._new(decision)
         self._by_key[occasion] = self._by_cause[moment] = found
-        words = action_words(action)
-        found.steps[action.key] = Step(
-            kind=action.kind, words=words, verdict=verdict.word.value, why=verdict_words(verdict)
+        found.steps[key] = Step(
+            kind=action.kind,
+            words=action_words(action),
+            verdict=verdict.word.value,
+            why=verdict_words(verdict),
         )
         if verdict.admitted:
-            self._admitted[action.key] = found
+            self._admitted[key] = found
             if isinstance(action, Escalate):
+                if found.acknowledged is not None:
+                    self._unseen.append(found)
                 found.acknowledged = None
-                found.calls.append(action.key)
+                found.calls += (key,)
 
     def _new(self, decision: Decision) -> Incident:
         finding = decision.finding
@@ -158,6 +174,7 @@ class Findings:
             evidence=finding.evidence,
         )
         self.incidents.append(made)
+        self._unseen.append(made)
         if len(self.incidents) > 2 * KEPT:
             self._forget()
         return made
@@ -168,25 +185,30 @@ class Findings:
         kept = {id(each) for each in self.incidents}
         self._by_key = {k: each for k, each in self._by_key.items() if id(each) in kept}
         self._by_cause = {k: each for k, each in self._by_cause.items() if id(each) in kept}
+        self._unseen = [each for each in self._unseen if id(each) in kept]
 
     def _seen(self, event: Event) -> None:
         body = event.body
-        if isinstance(body, OrderGiven) and body.order in SEEN_TO:
-            for each in self.incidents:
-                if each.acknowledged is None:
-                    each.acknowledged = round(event.now.utc, 3)
-        if not isinstance(body, ActionFinished):
-            return
-        found = self._admitted.pop(body.key, None)
+        if isinstance(body, ActionFinished):
+            self._ended(Ended.of(body))
+        elif isinstance(body, OrderGiven) and body.order in SEEN_TO:
+            for each in self._unseen:
+                each.acknowledged = round(event.now.utc, 3)
+            self._unseen = []
+
+    def _ended(self, ended: Ended) -> None:
+        found = self._admitted.pop(ended.key, None)
         if found is None:
             return
-        step, outcome = found.steps[body.key], body.outcome
-        step.ending, step.said = outcome.ending.value, outcome.why
+        step = found.steps[ended.key]
+        step.ending, step.said = ended.ending.value, ended.why
+        if ended.ending is not Ending.DONE or ended.action.kind not in _MAKES_FILES:
+            return
         # It says where the file is, and after a semicolon what else came of it.
-        file = PurePath(outcome.why.partition(";")[0]).name
-        if outcome.ending is Ending.DONE and isinstance(body.action, Bundle):
+        file = PurePath(ended.why.partition(";")[0]).name
+        if ended.action.kind == Bundle.kind:
             found.bundle = file
-        elif outcome.ending is Ending.DONE and isinstance(body.action, FixPrompt):
+        else:
             found.prompt = file
 
 
@@ -195,16 +217,21 @@ class Reader:
 
     def __init__(self, state: Path, name: str) -> None:
         self._shelf = DiskShelf(known_journal_dir(state, name))
-        self._place = ("", 0)
+        self._name, self._place = name, ("", 0)
+        self._since = float("inf")
         self._findings = Findings(name)
         environment = {**os.environ, **(Roster(state).environment(name) or {})}
         self._secrets = secret_values(environment)
 
-    def renew(self) -> list[Incident]:
-        """All that was found, as far as it is written by now."""
+    def renew(self, since: float) -> list[Incident]:
+        """All that was found since then and some of what was before, as far as it is written."""
+        if since < self._since:
+            # What is older than anybody asked for yet: from there on, all anew.
+            self._place, self._findings = ("", 0), Findings(self._name)
+            self._since = since
         names = self._shelf.names()
         segment, offset = self._place
-        begin = names.index(segment) if segment in names else 0
+        begin = names.index(segment) if segment in names else _first(names, self._since - EARLIER)
         for number, name in enumerate(names[begin:]):
             start = offset if number == 0 and name == segment else 0
             try:
@@ -247,20 +274,35 @@ def found_in(
     readers = {} if readers is None else readers
     told: list[tuple[Incident, Reader]] = []
     for reader in opened(state, tuple(names) or agents(state), readers):
-        told += [(each, reader) for each in reader.renew() if _wanted(each, since, least)]
+        newest = _newest(reader.renew(since), since, least)
+        told += [(each, reader) for each in itertools.islice(newest, most)]
     told.sort(key=lambda pair: pair[0].utc, reverse=True)
     return [each.facts(reader.mask, still) for each, reader in told[:most]]
 
 
-def _wanted(each: Incident, since: float, least: Severity) -> bool:
-    return each.utc >= since and each.severity.value <= least.value
+def _newest(incidents: list[Incident], since: float, least: Severity) -> Iterator[Incident]:
+    """Those since then that are at least so severe, newest first."""
+    for each in reversed(incidents):
+        if each.utc < since - SET_BACK:
+            return
+        if each.utc >= since and each.severity.value <= least.value:
+            yield each
 
 
-def _records(content: bytes) -> Iterator[wire.Record]:
-    """The records that matter here; what cannot be read is passed over."""
+def _first(names: tuple[str, ...], utc: float) -> int:
+    """Which segment to begin with for all since then: one that began on an earlier day."""
+    day = datetime.fromtimestamp(max(0.0, utc), UTC).date().isoformat()
+    return max(0, bisect.bisect_left(names, day) - 1)
+
+
+def _records(content: bytes) -> Iterator[wire.Record | Ended]:
+    """The records that matter here, which are few; what cannot be read is passed over."""
     for line in content.split(b"\n"):
-        if line.startswith(_DECIDED) or _ORDERED in line[:160]:
-            try:
-                yield wire.read_line(line, Context(agent=""))
-            except JournalError:
-                continue
+        try:
+            record: wire.Record | Ended | None = read_brief(line)
+            if record is None and _ORDERED in line[:160]:
+                record = wire.read_line(line, Context(agent=""))
+        except JournalError:
+            continue
+        if record is not None:
+            yield record

@@ -36,7 +36,7 @@ VERSION = 1
 _json = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 #: What reading something else than a record ends in; junk may nest deeply or hold 1e999.
-_NOT_A_RECORD = (
+NOT_A_RECORD = (
     msgspec.MsgspecError,
     ArithmeticError,
     AttributeError,
@@ -216,7 +216,8 @@ def _moment(raw: dict[str, Any]) -> Moment:
     return Moment(at=float(raw["at"]), utc=float(raw["utc"]))
 
 
-def _read_action(raw: dict[str, Any]) -> Action:
+def read_action(raw: dict[str, Any]) -> Action:
+    """An action as it was written."""
     kind = raw["kind"]
     return msgspec.convert({k: v for k, v in raw.items() if k != "kind"}, ACTION_KINDS[kind])
 
@@ -225,7 +226,7 @@ def _read_body(raw: dict[str, Any]) -> Body:
     if raw["k"] == "finished":
         said = {key: raw[key] for key in ("ending", "why", "advice") if key in raw}
         outcome = msgspec.convert(said, Outcome)
-        return ActionFinished(key=raw["key"], action=_read_action(raw["action"]), outcome=outcome)
+        return ActionFinished(key=raw["key"], action=read_action(raw["action"]), outcome=outcome)
     return msgspec.convert(raw["body"], BODY_TYPES[raw["type"]])
 
 
@@ -236,7 +237,7 @@ def _read_event(raw: dict[str, Any], context: Context) -> Event:
 def _read_decision(raw: dict[str, Any]) -> Decision:
     return Decision(
         finding=msgspec.convert(raw["finding"], Finding),
-        action=_read_action(raw["action"]),
+        action=read_action(raw["action"]),
         verdict=Verdict(word=Word(raw["word"]), why=raw["why"]),
         cause=int(raw["cause"]),
         now=_moment(raw),
@@ -275,7 +276,7 @@ def read_line(line: bytes, context: Context) -> Record:
                 return Touched(key=raw["key"], now=_moment(raw))
             case other:
                 raise JournalDamaged(f"expected a record of a known kind, not {other!r}")
-    except _NOT_A_RECORD as error:
+    except NOT_A_RECORD as error:
         raise JournalDamaged(f"expected a journal record, not {line[:60]!r} ({error})") from error
 
 
@@ -286,7 +287,7 @@ def read_world(opened: Opened, rules: tuple[Rule, ...], settings: Settings | Non
         if zlib.crc32(_encode(image)) != opened.checksum:
             raise SnapshotDamaged("expected the snapshot to match its checksum, and it does not")
         return _build_world(image, rules, settings)
-    except _NOT_A_RECORD as error:
+    except NOT_A_RECORD as error:
         raise SnapshotDamaged(f"expected a snapshot of an agent ({error})") from error
 
 
@@ -303,7 +304,7 @@ def _build_world(
     view = View(**parts, settings=settings or kept, past=events, rare=rare)
     claims = {}
     for entry in image["claims"]:
-        action = _read_action(entry["action"])
+        action = read_action(entry["action"])
         outcome = msgspec.convert(entry["outcome"], Outcome | None)
         claims[action.key] = Claim(action=action, at=float(entry["at"]), outcome=outcome)
     ledger = Ledger(

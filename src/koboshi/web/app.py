@@ -8,7 +8,6 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from dataclasses import dataclass
 from http import HTTPStatus
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -19,7 +18,7 @@ from starlette.routing import Route
 from koboshi._version import __version__
 from koboshi.errors import InputError, KoboshiError
 
-from . import api, description
+from . import api, description, files
 from .door import COOKIE, Caller, Door, Refusal, address_of, refused, too_often
 from .downloads import Downloads
 from .feed import Feed, TooMany
@@ -32,13 +31,6 @@ if TYPE_CHECKING:
 
     from koboshi.daemon.control.visitor import Asked
 
-TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".webmanifest": "application/manifest+json",
-}
 #: Bytes of a login: a ticket and a few braces.
 LONGEST = 1024
 
@@ -69,8 +61,9 @@ def made(premises: Premises, feed: Feed) -> ASGIApp:
 
     app = Starlette(
         routes=[
-            Route("/", page, methods=["GET"]),
-            Route("/static/{name}", static, methods=["GET"]),
+            Route("/", files.page, methods=["GET"]),
+            Route("/static/{name}", files.static, methods=["GET"]),
+            Route("/static/{edition}/{name}", files.static, methods=["GET"]),
             Route("/healthz", views.healthz, methods=["GET"]),
             Route("/metrics", views.metrics, methods=["GET"]),
             Route("/login", entrance.login, methods=["POST"]),
@@ -93,28 +86,6 @@ async def missing(request: Request, error: Exception) -> Response:
     status = HTTPStatus(error.status_code if isinstance(error, HTTPException) else 400)
     message = f"{request.method} finds nothing at this address"
     return refused(Refusal(status=status, message=message, hint="/api/openapi.json names them"))
-
-
-# -- files ------------------------------------------------------------------------------------
-
-
-async def page(request: Request) -> Response:  # noqa: ARG001 - Starlette's signature
-    """The one page there is."""
-    return file("index.html")
-
-
-async def static(request: Request) -> Response:
-    """A file of the page."""
-    return file(request.path_params["name"])
-
-
-def file(name: str) -> Response:
-    """A file of ours; anything else is not there."""
-    # Looked for by name among ours: no name is made into a path, so none can climb.
-    for found in (resources.files(__package__) / "static").iterdir():
-        if found.name == name:
-            return Response(found.read_bytes(), media_type=TYPES[f".{name.partition('.')[2]}"])
-    return refused(Refusal(status=HTTPStatus.NOT_FOUND, message="no such file"))
 
 
 # -- the way in -------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ def _parameters(each: Operation) -> list[dict[str, Any]]:
 
 
 def _stream() -> dict[str, Any]:
-    summary = "server-sent events: `link`, `board`, `screen` of one agent, `beat`"
+    summary = "server-sent events: `link`, `board`, `plans`, `news`, `screen` of one agent, `beat`"
     agent = {"name": "agent", "in": "query", "schema": {"type": "string"}}
     ok = {"description": summary, "content": {"text/event-stream": {}}}
     return {

@@ -10,7 +10,7 @@ In this order, before any route is asked:
    only our own page knows (CSRF).
 
 Answers carry a policy that lets a browser load and run our own files and nothing else, and are not
-kept anywhere.
+kept anywhere, but for those files.
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
+#: Instead of the last one, for files whose address is another one when they are (see files).
+KEPT = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,7 @@ class Door:
         if scope["type"] != "http":
             return  # nothing here speaks websocket; the server hangs up
         with contextlib.suppress(HungUp):
-            await self._answered(scope, receive, self._with_headers(send))
+            await self._answered(scope, receive, self._with_headers(scope["path"], send))
 
     async def _answered(self, scope: Connection, receive: Receive, send: Send) -> None:
         found = self._judged(scope)
@@ -127,12 +129,17 @@ class Door:
         scope["koboshi.secure"] = self._secure
         await self._app(scope, receive, send)
 
-    def _with_headers(self, send: Send) -> Send:
+    def _with_headers(self, path: str, send: Send) -> Send:
+        public_file = path.startswith(PUBLIC_FOLDER)
+
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                kept = public_file and headers.get("Cache-Control") == KEPT
                 for name, value in HEADERS.items():
                     headers[name] = value
+                if kept:
+                    headers["Cache-Control"] = KEPT
                 if self._secure:
                     headers["Strict-Transport-Security"] = "max-age=31536000"
             try:

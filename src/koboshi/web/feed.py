@@ -1,7 +1,8 @@
 """Feed: one question to the daemon at a time, however many people look on.
 
-`board` follows all agents; a terminal is followed while somebody looks at it. Viewers are woken and
-look up what is new for them (see topics).
+`board` follows all agents; a terminal is followed while somebody looks at it; of long lists only a
+number is told, and who shows one asks for it anew. Viewers are woken and look up what is new for
+them (see topics).
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Feed:
 
     def __init__(self, daemon: Asked) -> None:
         self.board, self.link = Topic("board"), Topic("link")
-        self.plans = Topic("plans")
+        self.plans, self.news = Topic("plans"), Topic("news")
         self._daemon = daemon
         self._terminals: dict[str, Terminal] = {}
         self._viewers: set[asyncio.Event] = set()
@@ -106,6 +107,9 @@ class Feed:
         news += [self.board.drop(name) for name in told["gone"]]
         if told["full"]:
             news.append(self.board.keep({each["agent"] for each in told["agents"]}))
+        # With its epoch: another daemon's number may be the same by chance.
+        numbers = told.get("news", {}).items()  # an older daemon tells none
+        news += [self.news.put(name, f"{told['epoch']}.{number}") for name, number in numbers]
         if any(news):
             self._wake()
 
@@ -166,7 +170,7 @@ class Feed:
     def _viewing(self, agent: str) -> Iterator[tuple[asyncio.Event, list[Topic]]]:
         if len(self._viewers) >= VIEWERS:
             raise TooMany(f"{VIEWERS} people look on already", hint="close another page")
-        event, topics = asyncio.Event(), [self.link, self.board, self.plans]
+        event, topics = asyncio.Event(), [self.link, self.board, self.plans, self.news]
         self._viewers.add(event)
         try:
             if agent:

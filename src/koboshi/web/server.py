@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import socket
 import ssl
@@ -14,7 +15,7 @@ from pathlib import Path
 import uvicorn
 
 from koboshi.daemon.control.visitor import Visitor
-from koboshi.errors import InputError, KoboshiError
+from koboshi.errors import HostError, InputError, KoboshiError
 
 from . import links
 from .app import Premises, made
@@ -127,9 +128,9 @@ def listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         why = (error.strerror or str(error)).lower()
-        raise KoboshiError(
-            f"{host}:{port} cannot be listened at: {why}", hint="another --port may be free"
-        ) from error
+        named = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
+        hint = "--host is an address of this machine" if named else "another --port may be free"
+        raise HostError(f"{host}:{port} cannot be listened at: {why}", hint=hint) from error
     return listener
 
 

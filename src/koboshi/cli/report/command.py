@@ -100,11 +100,12 @@ def _write(path: Path, found: Report) -> None:
 
     text = page(found)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode("utf-8", "backslashreplace"))
         temporary.replace(path)
-    except OSError:
+    except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise
+        # Its own name, not that of the file beside it.
+        raise OSError(error.errno, error.strerror, str(path)) from error

@@ -21,12 +21,14 @@ from koboshi.errors import KoboshiError
 
 from . import board
 from .screens import Choose, Page, Sure
-from .visits import News, news
+from .visits import News, news, steps
 
 #: Seconds that an order is watched for what comes of it.
 WATCHED = 10.0
 #: Decisions that `w` shows, and rows of what a question is about.
 DECISIONS, ROWS = 20, 12
+#: Columns from which on there is room for the name and the time beside what waits.
+WIDE = 60
 #: What a hook that waits takes; the options of its dialog are known to the terminal alone.
 PLAIN = ("yes", "no")
 
@@ -50,6 +52,7 @@ class Top(App[None]):
         super().__init__()
         self._daemon, self._state = daemon, state
         self._news = News()
+        self._steps: dict[str, str] = {}
         self._shown: dict[str, tuple[str, ...]] = {}
 
     def compose(self) -> ComposeResult:
@@ -66,6 +69,7 @@ class Top(App[None]):
             table.add_column(name, key=str(number))
         table.focus()
         self._listen()
+        self._mind_plans()
         self.set_interval(1.0, self._draw)  # "for 5s" grows by itself
 
     @property
@@ -76,6 +80,12 @@ class Top(App[None]):
     async def _listen(self) -> None:
         async for known in news(self._daemon):
             self._news = known
+            self._draw()
+
+    @work(exclusive=True, group="steps")
+    async def _mind_plans(self) -> None:
+        async for known in steps(self._daemon):
+            self._steps = known
             self._draw()
 
     # -- showing -------------------------------------------------------------------------------
@@ -118,14 +128,17 @@ class Top(App[None]):
     def _head(self, agents: list[board.Known]) -> None:
         waiting = sum(map(board.waits, agents))
         many = f"{len(agents)} agent{'s' if len(agents) != 1 else ''}"
-        words = f"koboshi  {many}, {waiting or 'nobody'} waiting for you  {clock(time.time())}"
+        words = f"{many}, {waiting or 'nobody'} waiting for you"
+        if self.size.width >= WIDE:
+            words = f"koboshi  {words}  {clock(time.time())}"
         head = self.query_one("#head", Static)
         head.set_class(bool(self._news.trouble), "stale")
         head.update(plain(f"NOT LIVE: {self._news.trouble}" if self._news.trouble else words))
 
     def _details(self) -> None:
         each = self._news.agents.get(self._chosen())
-        rows = list(board.details(each)) if each else []
+        step = self._steps.get(each["cwd"], "") if each else ""
+        rows = list(board.details(each, time.time(), step)) if each else []
         self.query_one("#details", Static).update("\n".join(rows))
 
     def _chosen(self) -> str:
@@ -168,7 +181,7 @@ class Top(App[None]):
             self._tell(f"{name or 'nobody'} asks nothing")
             return
         asked = found[0]
-        rows = asked["shown"][-ROWS:] or [asked["subject"]]
+        rows = about(asked)
         options = [option["text"] for option in asked["options"]]
         free = asked["through"] in ("tool", "hook")  # also "no: use pnpm"
         if asked["through"] == "hook" and asked["kind"] != "question":
@@ -268,6 +281,17 @@ def decisions(state: Path, name: str, room: int) -> str:
     told = [Text.from_ansi(chain_words(chain, max(20, room))).plain for chain in reversed(chains)]
     shown = Masks(Roster(state)).text(name, "\n\n".join(told), cols=max(20, room))
     return shown or "nothing was decided yet"
+
+
+def about(asked: dict[str, Any]) -> list[str]:
+    """What is asked about, then the rows around it that say something more.
+
+    Frames and empty rows, and what stands there already, would take the room of the rest.
+    """
+    first = [asked["subject"]] if asked["subject"] else []
+    known = {"", asked["question"], *first, *(option["text"] for option in asked["options"])}
+    told = [row for row in asked["shown"] if row.strip() not in known]
+    return first + [row for row in told if any(char.isalnum() for char in row)][-ROWS:]
 
 
 def plain_rows(text: str) -> str:

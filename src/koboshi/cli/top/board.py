@@ -65,17 +65,39 @@ def gauge(percent: float) -> str:
     return f"{'█' * full}{'·' * (_GAUGE - full)} {percent:3.0f} %"
 
 
-def details(each: Known) -> Iterator[str]:
-    """The rows about the agent that was chosen."""
+def facts(each: Known, now: float, step: str = "") -> list[str]:
+    """What the page's card says of it, too, where it is known."""
+    run, limit, tasks = each.get("run"), each.get("limit"), each.get("tasks")
+    restarts, progress, cost = each.get("restarts"), each.get("progress"), each.get("cost")
+    began = run.get("started") if run and run.get("exit") is None else None
+    told = [
+        f"up {age(now - began)}" if began else "",
+        f"{restarts} restart{'s' if restarts != 1 else ''}" if restarts else "",
+        limit_words(limit, now) if limit else "",
+        progress["text"] if progress else "",
+        step,
+        f"tasks {tasks['done']} of {tasks['done'] + tasks['left']}" if tasks else "",
+        f"${cost:.2f}" if cost else "",
+        "paused" if each.get("paused") else "",
+    ]
+    return [words for words in told if words]
+
+
+def limit_words(limit: dict[str, Any], now: float) -> str:
+    """`session limit: 12m left, until 10:23:31`."""
+    resets = limit.get("resets_at")
+    if not resets:
+        return f"{limit['kind']} limit"
+    left = f"{age(resets - now)} left, until {clock(resets)}" if resets > now else "over"
+    return f"{limit['kind']} limit: {left}"
+
+
+def details(each: Known, now: float, step: str = "") -> Iterator[str]:
+    """The rows about the agent that was chosen; what is missed least comes last."""
     health = ", ".join(each.get("health", {}).get("reasons", ())).replace("_", " ")
     reason = str(each.get("reason", "")).replace("_", " ")
     yield plain(f"{each['agent']}  {each['type']}  {each['cwd']}  mode {each['mode']}")
     yield plain("  ".join(filter(None, (f"because: {reason}" if reason else "", health))))
-    for row in each.get("evidence") or ():
-        yield plain(f"  │ {row}")
-    limit = each.get("limit")
-    if limit and limit.get("resets_at"):
-        yield plain(f"{limit['kind']} limit until {clock(limit['resets_at'])}")
     question = each.get("question")
     if question:
         yield plain(f"asks: {question['question']}  {question['subject']}".rstrip())
@@ -83,3 +105,8 @@ def details(each: Known) -> Iterator[str]:
     for asked in each.get("asked") or ():
         yield plain(f"asks you: {asked['question']}")
         yield from (plain(f"  {n}. {text}") for n, text in enumerate(asked["options"], 1))
+    more = facts(each, now, step)
+    if more:
+        yield plain(" · ".join(more))
+    for row in each.get("evidence") or ():
+        yield plain(f"  │ {row}")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 NEWS = 20.0
 #: Seconds between two looks at a daemon that cannot be followed, or is not there.
 AGAIN = 1.0
+PLANS_AGAIN = 5.0
 
 
 @dataclass(slots=True)
@@ -65,3 +66,29 @@ def _merged(known: News, told: dict[str, Any]) -> News:
     for name in told["gone"]:
         agents.pop(name, None)
     return News(agents=agents)
+
+
+async def steps(daemon: Asked) -> AsyncIterator[dict[str, str]]:
+    """By folder: the step of the plan that is worked on there; again at every change, for ever."""
+    known: dict[str, dict[str, Any]] = {}
+    epoch, after = "", 0
+    while True:
+        try:
+            args = {"epoch": epoch, "after": after, "wait": NEWS}
+            told = await daemon.ask("plan-follow", patience=NEWS + ANSWERS, **args)
+        except (Refused, DaemonError):  # away, which `news` tells, or too old for plans
+            epoch = ""
+            await asyncio.sleep(PLANS_AGAIN)
+            continue
+        epoch, after = told["epoch"], told["count"]
+        known = {} if told["full"] else known
+        known |= {each["id"]: each for each in told["plans"]}
+        for name in told["gone"]:
+            known.pop(name, None)
+        yield {each["cwd"]: _step(each) for each in known.values() if _step(each)}
+
+
+def _step(plan: dict[str, Any]) -> str:
+    if plan["status"] != "RUNNING" or not plan["step"]:
+        return ""
+    return f"{plan['name']}: step {plan['step']['number']} of {plan['steps']}"

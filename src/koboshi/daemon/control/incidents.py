@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from koboshi.daemon.house import House
 
 
+#: Seconds that an answer is good for others, where nothing was found since; and how many are kept.
+SAME, ASKED = 2.0, 8
+
+
 class Incidents:
     """Looks at what was found in a house. Journals are read in a thread, one caller at a time."""
 
@@ -34,6 +38,7 @@ class Incidents:
         self._house = house
         self._reading = asyncio.Lock()
         self._readers: dict[str, Reader] = {}
+        self._last: dict[tuple[Any, ...], tuple[int, float, list[dict[str, Any]]]] = {}
 
     def table(self) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
         """Name → verb."""
@@ -59,18 +64,33 @@ class Incidents:
         if not names:
             return []
         state = self._house.state
-        async with self.reading():
-            return await asyncio.to_thread(
-                lambda: found_in(
-                    state,
-                    names,
-                    since=since,
-                    least=least,
-                    most=most,
-                    readers=self._readers,
-                    still=self._still,
-                )
+
+        def read() -> list[dict[str, Any]]:
+            return found_in(
+                state,
+                names,
+                since=since,
+                least=least,
+                most=most,
+                readers=self._readers,
+                still=self._still,
             )
+
+        async with self.reading():
+            return await self._told((asked.name, asked.seconds, least, most), read)
+
+    async def _told(
+        self, asked: tuple[Any, ...], read: Callable[[], list[dict[str, Any]]]
+    ) -> list[dict[str, Any]]:
+        """What was read; whoever looks on asks the same at the same moment, and gets the same."""
+        number = self._house.news.told()["incidents"]
+        known = self._last.get(asked)
+        if known is not None and known[0] == number and time.monotonic() - known[1] < SAME:
+            return known[2]
+        begun = time.monotonic()
+        told = await asyncio.to_thread(read)
+        self._last = {**dict(list(self._last.items())[-ASKED:]), asked: (number, begun, told)}
+        return told
 
     def _still(self, name: str, keys: tuple[str, ...]) -> tuple[str, ...]:
         """What is not over: who has ended as meant, or is well again, asks nobody."""

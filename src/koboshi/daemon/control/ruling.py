@@ -55,6 +55,7 @@ class Ruling:
         switch(self._house.state, code, asked.mode, time.time())
         log.info("a rule was switched", extra={"action": "rule", "reason": f"{code} {asked.mode}"})
         await self._reread()
+        self._house.news.ruled()  # also where nobody is looked after
         told = await self._told(RulesArgs().seconds)
         return next(each for each in told if each["code"] == code)
 

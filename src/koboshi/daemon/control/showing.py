@@ -101,6 +101,7 @@ class Showing:
             "full": full,
             "agents": agents,
             "gone": gone,
+            "news": self._house.news.told(),
         }
 
     def _brief(self, name: str) -> dict[str, Any]:

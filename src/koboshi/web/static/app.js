@@ -5,7 +5,7 @@ import { agentView } from "./agent.js";
 import { boardView } from "./board.js";
 import { h, setText } from "./dom.js";
 import { incidentsView } from "./incidents.js";
-import { condition, on, watch } from "./live.js";
+import { condition, leave, on, watch } from "./live.js";
 import { planView } from "./plan.js";
 import { rulesView } from "./rules.js";
 
@@ -51,7 +51,7 @@ function show() {
   const made = ["agent", "plan"].includes(word) && !about ? boardView : VIEWS.get(word) ?? boardView;
   const view = made(about, more);
   close = view.close;
-  document.title = name || view.title ? `${name || view.title} – koboshi` : "koboshi";
+  if (name || view.title) document.title = `${name || view.title} – koboshi`; // the board has its own
   for (const each of document.querySelectorAll(".views a")) {
     const here = each.getAttribute("href") === (VIEWS.has(word) && !["agent", "plan"].includes(word) ? `#/${word}` : "#/");
     if (here) each.setAttribute("aria-current", "page"); else each.removeAttribute("aria-current");
@@ -70,9 +70,13 @@ function showLink() {
 
 async function begin() {
   const problem = await comeIn();
+  // The stream begins meanwhile: what it brings first is the most there is to wait for.
+  const { word, about } = asked();
+  watch(word === "agent" ? about : "");
   try {
     await enter();
   } catch (error) {
+    leave();
     shut(error.status === 401 ? problem : error.message);
     return;
   }

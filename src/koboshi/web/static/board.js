@@ -91,6 +91,7 @@ export function boardView() {
 
   // Cards move only when their order changed, so that focus and scrolling stay where they are.
   function lay(list, wanted) {
+    if (!list.firstChild) { list.append(...wanted); return; }
     wanted.forEach((item, n) => { if (list.children[n] !== item) list.insertBefore(item, list.children[n] ?? null); });
     while (list.children.length > wanted.length) list.lastChild.remove();
   }

@@ -33,6 +33,7 @@ const SHAPES = {
   limited: () => [s("path", { d: "M3.500 1.500h9L9 8l3.500 6.500h-9L7 8z" })],
   failed: () => [s("path", { d: "M3.300 1.500 8 6.200l4.700-4.700 1.800 1.800L9.800 8l4.700 4.700-1.800 1.800L8 9.800l-4.700 4.700-1.800-1.800L6.200 8 1.500 3.300z" })],
   gone: () => [s("rect", { x: 2.5, y: 2.5, width: 11, height: 11, class: "line dash" })],
+  released: () => [s("path", { d: "M2.500 8h11", class: "line" })],
   stopped: () => [s("rect", { x: 3, y: 3, width: 10, height: 10 })],
   unknown: () => [s("path", { d: "M8 1.500 14.500 14h-13z", class: "line" }), s("path", { d: "M8 6v3.500M8 11.500v.3", class: "line" })],
 };

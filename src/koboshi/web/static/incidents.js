@@ -2,11 +2,11 @@
 
 import { at, get, maySteer, post } from "./api.js";
 import { h, setText, shape } from "./dom.js";
+import { renewal } from "./renewal.js";
 import { age, clock, now, size } from "./words.js";
 
 const SINCE = [["24 h", 86400], ["7 d", 604800]];
 const LEAST = [["P0", "P0"], ["P0 and P1", "P1"], ["all", "P2"]];
-const EVERY = 15000; // milliseconds between two looks; what waits for a person shows on the board at once
 
 const open = (each) => each.open;
 const agentLink = (name) => h("a", { href: `#/agent/${encodeURIComponent(name)}` }, name);
@@ -38,11 +38,14 @@ export function incidentsView() {
   }
 
   async function load() {
+    if (!drawn) setText(told, "Looking through the journals …");
     try {
       found = await get(`/api/incidents?seconds=${wanted.seconds}&severity=${wanted.severity}&count=200`);
       draw();
+      return true;
     } catch (error) {
       setText(told, error.message);
+      return false;
     }
   }
 
@@ -98,9 +101,7 @@ export function incidentsView() {
     }
   }
 
-  load();
-  const timer = setInterval(() => !document.hidden && load(), EVERY);
-  return { node, title: "Incidents", close: () => clearInterval(timer) };
+  return { node, title: "Incidents", close: renewal(["incidents"], load) };
 }
 
 function incident(each, unfolded) {

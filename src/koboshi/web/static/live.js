@@ -8,9 +8,10 @@ const SILENT = 25; // seconds without a word, of which there is one every ten
 export const agents = new Map();
 export const screen = new Map();
 export const plans = new Map();
+export const news = new Map();
 
 const state = { heard: 0, open: false, up: true, since: 0, known: false };
-const listeners = { board: new Set(), screen: new Set(), link: new Set(), plans: new Set() };
+const listeners = { board: new Set(), screen: new Set(), link: new Set(), plans: new Set(), news: new Set() };
 let source = null;
 let watched = "";
 let retry = 0;
@@ -36,6 +37,7 @@ function heard() {
 }
 
 export function watch(agent) {
+  if (source && agent === watched) return;
   watched = agent;
   screen.clear();
   connect();
@@ -64,6 +66,7 @@ function connect() {
   });
   listen("board", (told) => { state.known = true; take(agents, told); tell("board", told); });
   listen("plans", (told) => { take(plans, told); tell("plans", told); });
+  listen("news", (told) => { take(news, told); tell("news", told); });
   listen("screen", (told) => { take(screen, told); tell("screen", told); });
   mine.onerror = () => {
     if (mine !== source) return;

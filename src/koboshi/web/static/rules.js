@@ -3,9 +3,9 @@
 import { get, maySteer, post } from "./api.js";
 import { confirmed } from "./dialog.js";
 import { h, setText } from "./dom.js";
+import { renewal } from "./renewal.js";
 import { clock } from "./words.js";
 
-const EVERY = 20000; // milliseconds between two looks
 const SHOWN = [["all", () => true], ["found something", (each) => each.found > 0], ["observing", (each) => each.mode === "observe"],
   ["yours", (each) => !["built in", "plan"].includes(each.origin)]];
 
@@ -62,7 +62,8 @@ function listView() {
     try {
       rules = (await get("/api/rules")).sort((a, b) => rank(b) - rank(a) || a.code.localeCompare(b.code));
       draw();
-    } catch (error) { setText(told, error.message); }
+      return true;
+    } catch (error) { setText(told, error.message); return false; }
   }
 
   function draw() {
@@ -79,9 +80,7 @@ function listView() {
     setText(told, rules.length ? `${found.length} of ${rules.length} rules${observing ? `, ${observing} observing` : ""}` : "");
   }
 
-  load();
-  const timer = setInterval(() => !document.hidden && load(), EVERY);
-  return { node, title: "Rules", close: () => clearInterval(timer) };
+  return { node, title: "Rules", close: renewal(["rules", "incidents"], load) };
 }
 
 function ruleView(code) {
@@ -97,7 +96,8 @@ function ruleView(code) {
     try {
       const found = (await get("/api/rules")).find((each) => each.code.toUpperCase() === code.toUpperCase());
       if (found) draw(found); else setText(outcome, `No rule has the code ${code}.`);
-    } catch (error) { setText(outcome, error.message); }
+      return true;
+    } catch (error) { setText(outcome, error.message); return false; }
   }
 
   function draw(rule) {
@@ -153,9 +153,7 @@ function ruleView(code) {
         h("a", { href: `#/agent/${encodeURIComponent(at.agent)}?why=${at.event}` }, `${at.agent}, ${clock(at.utc, true)}`), ` ${text}`)])));
   }
 
-  load();
-  const timer = setInterval(() => !document.hidden && load(), EVERY);
-  return { node, title: code, close: () => clearInterval(timer) };
+  return { node, title: code, close: renewal(["rules", "incidents"], load) };
 }
 
 // Markdown as rules use it: paragraphs, fences and words between backticks; all of it text.

@@ -44,16 +44,27 @@ export function screenView() {
   const problem = h("p", { class: "problem", hidden: true });
   const terminal = h("div", { class: "terminal", tabindex: 0, role: "img", "aria-label": "the agent's terminal" }, rows);
   const fit = h("button", { type: "button", class: "small", "aria-pressed": "false", onclick: () => {
-    const on = terminal.classList.toggle("fit");
-    fit.setAttribute("aria-pressed", String(on));
+    wide.removeEventListener("change", follow);
+    fitted(!terminal.classList.contains("fit"));
   } }, "Fit width");
-  if (matchMedia("(min-width: 64rem)").matches) fit.click();
+  // On a wide screen all of it is shown, until a person says otherwise; a window may become wide.
+  const wide = matchMedia("(min-width: 64rem)");
+  const follow = () => fitted(wide.matches);
+  wide.addEventListener("change", follow);
+  follow();
   const node = h("section", { class: "screen", "aria-labelledby": "screen" },
     h("div", { class: "bar" }, h("h2", { id: "screen" }, "Screen"), fit), problem, terminal);
+
+  function fitted(on) {
+    terminal.classList.toggle("fit", on);
+    fit.setAttribute("aria-pressed", String(on));
+  }
 
   function draw(told) {
     const state = screen.get("state") ?? {};
     problem.hidden = !state.error;
+    problem.className = state.error?.endsWith("has no terminal") ? "hint" : "problem"; // it has ended
+    fit.hidden = Boolean(state.error);
     problem.textContent = state.error ?? "";
     terminal.hidden = Boolean(state.error);
     if (state.cols) terminal.style.setProperty("--cols", String(state.cols));
@@ -70,5 +81,5 @@ export function screenView() {
   }
 
   const off = on("screen", draw);
-  return { node, close: off };
+  return { node, close: () => { off(); wide.removeEventListener("change", follow); } };
 }
