@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from koboshi.plans import parse
-from koboshi.plans.instructions import TRIED, commit_message, report_of, with_attempt
+from koboshi.plans.course import MOST_CUT_OFF, Course
+from koboshi.plans.instructions import (
+    CUT_OFF,
+    TRIED,
+    commit_message,
+    cut_off,
+    report_of,
+    with_attempt,
+)
 
 PLAN = """\
 STATUS: RUNNING
@@ -30,6 +40,20 @@ def test_each_attempt_is_told_once() -> None:
     assert both == "attempt 1: no file was changed | attempt 2: a; b"
     assert with_attempt(both, 2, "a | b") == both
     assert len(with_attempt("", 1, "x" * 9999)) < TRIED + 20
+
+
+def test_what_was_cut_off_does_not_count_up_to_a_bound() -> None:
+    """Whatever takes the machine down each time comes to an end, too."""
+    plan = parse(PLAN)
+    (step,) = plan.steps
+    tried = ""
+    for n in range(1, 40):
+        tried = with_attempt(tried, n, f"{CUT_OFF}its recorder is gone")
+    many = replace(plan, results={1: replace(plan.results[1], tried=tried)})
+
+    assert cut_off(tried) == 39
+    assert Course(plan=plan).allowed(step) == 3
+    assert Course(plan=many).allowed(step) == 3 + MOST_CUT_OFF
 
 
 def test_what_was_tried_is_read_and_reported() -> None:

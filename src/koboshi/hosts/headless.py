@@ -30,6 +30,8 @@ from koboshi.hosts.runs import Ended, RunFolder, agent_env
 from koboshi.hosts.trees import MARK
 from koboshi.observations import ScreenSeen
 
+#: Of a run that went with all that could tell of it: a machine that was switched off.
+UNSEEN = "its recorder is gone, nobody saw how it ended"
 #: Bytes of output that a look reads from the end: a screen of long lines.
 TAIL = 1 << 16
 #: Seconds after which a run that nobody started never will be: the recorder itself waits 30.
@@ -108,7 +110,7 @@ class Task:
         # Read after the look at the processes: the recorder may have told and left in between.
         ended = self.folder.ended()
         if ended is None and lost:
-            return Ended(error="its recorder is gone, nobody saw how it ended")
+            return Ended(error=UNSEEN)
         return ended
 
 

@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, assert_never
 
 from koboshi.core.events import Context
 
+from .instructions import cut_off
 from .spending import Spending
 from .values import Plan, PlanStatus, Step, StepState
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
+
+#: Attempts at one step that may be cut off without counting: an agent that takes the machine down
+#: with it each time must come to an end, too.
+MOST_CUT_OFF = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +152,10 @@ class Course:
         return (result.attempts or 0) if result else 0
 
     def allowed(self, step: Step) -> int:
-        """How many may be made."""
-        return max(1, self.terms.attempts if step.retries is None else step.retries)
+        """How many may be made; a machine that went off takes none away, up to a bound."""
+        known = self.plan.results.get(step.number)
+        more = min(MOST_CUT_OFF, cut_off(known.tried)) if known else 0
+        return more + max(1, self.terms.attempts if step.retries is None else step.retries)
 
     @property
     def limited(self) -> bool:

@@ -11,6 +11,8 @@ MESSAGE = "{step}\n\nStep {number} of {total}: {goal}"
 #: Characters of what one attempt came to, in a line that tells of all of them.
 TRIED = 300
 _BETWEEN = " | "
+#: Before the words of an attempt that went with the machine: it says nothing about the step.
+CUT_OFF = "(cut off, does not count) "
 
 #: The word in TOUCH for a step that changes nothing.
 NOTHING = "none"
@@ -72,6 +74,11 @@ def with_attempt(tried: str, attempt: int, came: str) -> str:
     short = said if len(said) <= TRIED else said[:TRIED] + "…"
     before = [each for each in known if not each.startswith(head)]
     return _BETWEEN.join((*before, head + short.replace(_BETWEEN, "; ")))
+
+
+def cut_off(tried: str) -> int:
+    """How many of these attempts were cut off, and are nobody's failure."""
+    return sum(CUT_OFF in each for each in tried.split(_BETWEEN))
 
 
 def report_of(plan: Plan) -> str:

@@ -242,6 +242,29 @@ def test_an_agent_that_was_killed_is_fired_again(theatre: Theatre) -> None:
     assert theatre.plan().results[1].attempts == 2
 
 
+def test_a_machine_that_goes_off_takes_no_attempt_away(theatre: Theatre) -> None:
+    """Keeper, recorder and agent are gone at once, four times in one step: it is done."""
+    keeper = begun(theatre)
+    for number in range(2, 6):
+        for each in everything(theatre):
+            with contextlib.suppress(psutil.Error):
+                each.kill()
+        keeper.communicate()
+        if number < 5:
+            argv = theatre.argv("resume")
+            keeper = subprocess.Popen(
+                argv, env=theatre.env, cwd=theatre.repo.top, stderr=subprocess.PIPE
+            )
+            until(lambda count=number: len(theatre.calls()) == count)
+    theatre.play({})
+    ran = theatre.loop("resume")
+
+    assert ran.returncode == 0, ran.stderr
+    result = theatre.plan().results[1]
+    assert (result.attempts, result.verified) == (5, True)
+    assert result.tried.count("(cut off, does not count) The run failed") == 4
+
+
 @pytest.mark.parametrize("how", ["file", "plan", "order", "edit"])
 def test_stop_ends_the_agent_within_a_second(theatre: Theatre, how: str) -> None:
     """The state is kept, nothing is counted; resume goes on."""

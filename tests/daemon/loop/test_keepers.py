@@ -19,8 +19,10 @@ import psutil
 import pytest
 
 from koboshi.daemon.control.client import Refused, call_running
+from koboshi.daemon.lock import agent_lock
+from koboshi.daemon.loop.keepers import Kept
 from koboshi.plans import PlanStatus, StepState
-from koboshi.store.progress import Progress
+from koboshi.store.progress import Progress, Start
 from tests.daemon.loop.stages import PLAN, Theatre
 from tests.daemon.loop.test_deaths import (
     begun,
@@ -115,6 +117,26 @@ def test_a_plan_that_does_not_say_running_is_left_alone(lodge: Lodge, status: st
     assert lodge.theatre.path.read_text() == text
     lodge.theatre.edit(f"STATUS: {status}", "STATUS: RUNNING")
     lodge.until_status(PlanStatus.DONE)
+
+
+def test_a_plan_that_somebody_was_quicker_with_is_left_and_told_of(
+    lodge: Lodge, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No trouble of its own: it is not put off, and the log says why nothing was done."""
+    path = lodge.theatre.path
+    start = Start(path=str(path), cwd=str(path.parent))
+    progress = Progress(lodge.theatre.state, path)
+    progress.folder.mkdir(parents=True)
+    ended = threading.Event()
+    kept = Kept(lodge.theatre.state, start, ended.set)
+    with caplog.at_level("INFO"), agent_lock(progress.lock):
+        kept.thread.start()
+        kept.thread.join(30)
+
+    assert (ended.is_set(), kept.trouble) == (True, "")
+    said = [(each.message, getattr(each, "reason", "")) for each in caplog.records]
+    assert ("a plan was not taken up", "somebody else works on it") in said
+    assert lodge.theatre.calls() == []
 
 
 def test_a_loop_in_a_terminal_that_dies_is_taken_over(lodge: Lodge) -> None:

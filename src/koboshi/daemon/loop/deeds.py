@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import assert_never
 
 from koboshi.errors import KoboshiError
+from koboshi.hosts.headless import UNSEEN
 from koboshi.plans import (
     Current,
     Plan,
@@ -29,7 +30,7 @@ from koboshi.plans import (
     set_status,
 )
 from koboshi.plans.course import Fact, PlanRead, PlanRevised, StepJudged, TaskSeen
-from koboshi.plans.instructions import commit_message, instruction, with_attempt
+from koboshi.plans.instructions import CUT_OFF, commit_message, instruction, with_attempt
 from koboshi.plans.lines import one_line
 from koboshi.plans.moves import (
     CommitStep,
@@ -135,13 +136,14 @@ class Deeds:
         if judgement.verified:
             return (judged,)
         old = plan.results.get(step.number, StepResult())
+        came = f"{CUT_OFF if report.why == UNSEEN else ''}{judgement.evidence}"
         result = replace(
             old,
             exit=report.exit,
             summary=report.summary,
             verified=False,
             evidence=judgement.evidence,
-            tried=with_attempt(old.tried, old.attempts or 1, judgement.evidence),
+            tried=with_attempt(old.tried, old.attempts or 1, came),
         )
         ours = set_result(plan, step.number, result)
         ours = set_actions(ours, last=f"step {step.number} was not verified")
