@@ -70,6 +70,7 @@ def test_a_rule_is_let_act_from_the_page(served: Served, chrome: Browser) -> Non
         tab.run("location.hash = '#/rules'")
         tab.run("location.hash = '#/rules/OWN001'")
         tab.until_shown("by you", ".rule-mode")
+        assert "Asks for: send. By its file it only observes." in tab.text(".rule-page")
         tab.picture("rule-switched-phone")
         tab.click("As it is by itself (observe)")
         tab.until_shown("OWN001: observes from now on", ".outcome")

@@ -283,7 +283,8 @@ def _page(read: RuleTable) -> str:
     first = read.name.replace("-", " ").capitalize()
     actions = ", ".join(step.kind for step in read.actions) or "nothing"
     shown = "; ".join(f"`{each}`" for each in read.match[:3]) or "none given"
-    does = f"Asks for: {actions}." if read.mode else f"Would ask for: {actions}; it only observes."
+    # Whether it does is a person's to say, too (store/switches): this is what its file says.
+    does = f"Asks for: {actions}.{'' if read.mode else ' By its file it only observes.'}"
     return (
         f"{first}.\n\n## Why\nA rule of your own.\n\n## Example\n{shown}: `{read.when}`"
         f"\n\n## Safety\n{does}"
