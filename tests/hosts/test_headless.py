@@ -18,7 +18,8 @@ import pytest
 from koboshi.errors import HostError, PlaceGone
 from koboshi.hosts import recorder
 from koboshi.hosts.base import Host, Key, Launch, Place
-from koboshi.hosts.headless import Finished, HeadlessHost, Running
+from koboshi.hosts.headless import UNSEEN, Finished, HeadlessHost, Running, Task
+from koboshi.hosts.runs import RunFolder
 from tests.hosts.lives import LifeContract
 from tests.hosts.waiting import kept, number_after, program, runs, until, until_ended, until_text
 
@@ -48,6 +49,11 @@ def launch(name: str, *args: object, run: int = 1) -> Launch:
     argv = program(name, *args)
     env = {"TOKEN": "secret-value"}
     return Launch(agent="doll", run=run, argv=argv, cwd=tempfile.gettempdir(), env=env, rows=5)
+
+
+def touching(path: Path) -> Launch:
+    """A program that leaves a trace as soon as it runs."""
+    return Launch(agent="doll", run=1, argv=("touch", str(path)), cwd=tempfile.gettempdir())
 
 
 def told(folder: Path, story: Callable[[HeadlessHost], Awaitable[None]]) -> None:
@@ -149,6 +155,58 @@ def test_an_end_that_nobody_was_there_to_see_is_known(tmp_path: Path) -> None:
             keeper.wait()
         (place,) = await host.find("kept")
         assert (await finished(host, place)).code == 5
+
+    told(tmp_path, story)
+
+
+def test_its_pid_is_known_before_it_begins(tmp_path: Path) -> None:
+    """Whoever wants to write it down can; only then the program runs."""
+    begun, seen = tmp_path / "begun", []
+
+    def ready(pid: int) -> None:
+        seen.append((pid, psutil.pid_exists(pid), begun.exists()))
+
+    async def story(host: HeadlessHost) -> None:
+        place = await host.start(touching(begun), ready)
+        assert seen == [(place.pid, True, False)]
+        assert (await finished(host, place)).code == 0
+        assert begun.exists()
+
+    told(tmp_path, story)
+
+
+def test_what_cannot_be_written_down_never_begins(tmp_path: Path) -> None:
+    """The program is not started, and nothing is left of it."""
+    begun, seen = tmp_path / "begun", []
+
+    def ready(pid: int) -> None:
+        seen.append(pid)
+        raise OSError("no space")
+
+    async def story(host: HeadlessHost) -> None:
+        with pytest.raises(OSError, match="no space"):
+            await host.start(touching(begun), ready)
+        await until(lambda: not psutil.pid_exists(seen[0]))
+        assert not begun.exists()
+        assert await host.find("doll") == ()
+
+    told(tmp_path, story)
+
+
+def test_what_nobody_lets_begin_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever started it was killed before it could say so; the recorder says it."""
+    begun = tmp_path / "begun"
+
+    async def story(host: HeadlessHost) -> None:
+        async def killed(_: RunFolder) -> None:
+            """Says nothing."""
+
+        monkeypatch.setattr(RunFolder, "let_go", killed)
+        place = await host.start(touching(begun), lambda _: None)
+        (child,) = [c for c in [Task(host._root / place.id).folder.child()] if c]  # noqa: SLF001
+        os.kill(child.recorder, signal.SIGKILL)
+        assert (await finished(host, place)).error == UNSEEN
+        assert not begun.exists()
 
     told(tmp_path, story)
 

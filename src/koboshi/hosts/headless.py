@@ -16,6 +16,7 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,15 +172,18 @@ class HeadlessHost:
 
     # -- verbs ---------------------------------------------------------------------------------
 
-    async def start(self, launch: Launch) -> Place:
-        """Start a program, detached; the place's id is what `check` and `stop` take."""
+    async def start(self, launch: Launch, ready: Callable[[int], None] | None = None) -> Place:
+        """Start a program, detached; the place's id is what `check` and `stop` take.
+
+        `ready` is told its pid before it begins, and if it raises, the program never does.
+        """
         check(launch)
         async with self._starting:
             if any(place.run == launch.run for place in await self.find(launch.agent)):
                 raise HostError(f"run {launch.run} of {launch.agent!r} already has a terminal")
             folder = RunFolder.create(self._root, launch)
             try:
-                return await self._start(launch, folder)
+                return await self._start(launch, folder, ready)
             except BaseException:
                 folder.remove()  # the recorder gives up without it
                 raise
@@ -242,7 +246,9 @@ class HeadlessHost:
 
     # -- parts of the verbs --------------------------------------------------------------------
 
-    async def _start(self, launch: Launch, folder: RunFolder) -> Place:
+    async def _start(
+        self, launch: Launch, folder: RunFolder, ready: Callable[[int], None] | None
+    ) -> Place:
         spec = Spec(
             agent=launch.agent,
             run=launch.run,
@@ -256,8 +262,12 @@ class HeadlessHost:
         record = {name: getattr(spec, name) for name in Spec.__slots__}
         recorder.write(str(folder.path), "spec.json", record)
         await asyncio.to_thread(detach, folder)
-        folder.release(launch, {"TERM": "dumb", **agent_env(os.environ, launch)})
+        env = {"TERM": "dumb", **agent_env(os.environ, launch)}
+        folder.release(launch, env, waits=ready is not None)
         child = await folder.started()
+        if ready is not None:
+            ready(child.pid)
+            await folder.let_go()
         return Place(id=folder.path.name, agent=launch.agent, run=launch.run, pid=child.pid)
 
     async def _finished(self, task_id: str) -> Finished | None:

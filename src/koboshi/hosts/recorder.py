@@ -1,11 +1,12 @@
 """Start one program in this terminal, wait for it, and write down how it ended.
 
 Run by a host as ``python -I -S -X utf8 recorder.py FOLDER``; with ``detached`` behind it there is
-no terminal, and we leave the host's own children first. Three files in FOLDER tell the story:
+no terminal, and we leave the host's own children first. These files in FOLDER tell the story:
 
 - ``launch.json``: what to start; the host writes it last, we delete it (it holds an environment)
 - ``child.json``:  the program runs: its pid, its mark, when it was born; and who we are
 - ``status.json``: the program ended: exit code or signal; or it never started: an error
+- ``go``:          a program that `waits` for its host may begin; we delete it when it has
 
 A fourth, ``bell``, is a FIFO if somebody listens for news: the status is news.
 
@@ -16,7 +17,7 @@ for good, the program is asked to end, and made to when it does not listen.
 """
 
 # Importing pathlib would take as long as everything else we do until the fork.
-# ruff: noqa: PTH105, PTH108, PTH112, PTH118, PTH123
+# ruff: noqa: PTH105, PTH108, PTH110, PTH112, PTH118, PTH123
 
 from __future__ import annotations
 
@@ -37,6 +38,11 @@ BELL = "bell"
 #: Seconds to wait for launch.json. The host writes it right after it has marked the terminal; if
 #: the host died in between, nothing must start that nobody could find again.
 PATIENCE = 30.0
+
+#: What lets a program begin that waits, and what is said of one that nobody let.
+GO = "go"
+GO_PATIENCE = 10.0  #: seconds: a pid is written down in some milliseconds
+UNLEASHED = "nobody let it begin"
 
 #: Seconds from SIGTERM to SIGKILL for a program that took longer than it may.
 OVERDUE_KILL = 5.0
@@ -73,13 +79,14 @@ def main(folder: str, *, detached: bool = False) -> int:
     if launch is None:
         tell(folder, "status.json", {"error": "the host never said what to start"})
         return 127
-    pid, error = spawn(launch)
+    pid, error = spawn(launch, folder)
     if error:
         os.waitpid(pid, 0)
         tell(folder, "status.json", {"error": error})
         return 127
     began = time.monotonic()
-    tell(folder, "child.json", identity(pid, launch))
+    if not launch.get("waits"):
+        tell(folder, "child.json", identity(pid, launch))
     limit = launch.get("limit")
     code, killer = decode(wait(pid, signals, overdue_blows(began, limit)))
     seconds = round(time.monotonic() - began, 3)
@@ -122,21 +129,44 @@ def read_launch(folder: str) -> dict[str, Any] | None:
     return None
 
 
-def spawn(launch: dict[str, Any]) -> tuple[int, str]:
+def spawn(launch: dict[str, Any], folder: str) -> tuple[int, str]:
     """Fork and exec; the error text is empty when the exec succeeded."""
     read_end, write_end = os.pipe()  # both close on exec: end of file means it worked
+    gate, opener = os.pipe()
     pid = os.fork()
     if pid == 0:
-        become(launch, write_end)
+        os.close(opener)
+        become(launch, write_end, gate)
     os.close(write_end)
+    os.close(gate)
     # Done on both sides of the fork, whoever is first. Fails when the child has exec'ed already.
     with contextlib.suppress(OSError):
         os.setpgid(pid, pid)
+    waits = bool(launch.get("waits"))
+    if waits:
+        tell(folder, "child.json", identity(pid, launch))
+    if not waits or let_go(folder):
+        os.write(opener, b"!")
+    os.close(opener)
     with os.fdopen(read_end, "rb") as pipe:
-        return pid, pipe.read().decode(errors="replace")
+        error = pipe.read().decode(errors="replace")
+    with contextlib.suppress(OSError):
+        os.unlink(os.path.join(folder, GO))
+    return pid, error
 
 
-def become(launch: dict[str, Any], write_end: int) -> NoReturn:
+def let_go(folder: str) -> bool:
+    """Whether the host says in time that the program may begin; it may have died meanwhile."""
+    path = os.path.join(folder, GO)
+    deadline = time.monotonic() + GO_PATIENCE
+    while time.monotonic() < deadline and os.path.isdir(folder):
+        if os.path.exists(path):
+            return True
+        time.sleep(0.005)
+    return False
+
+
+def become(launch: dict[str, Any], write_end: int, gate: int) -> NoReturn:
     """Turn this child into the program, as the foreground process group of the terminal.
 
     Its own group: a Ctrl-C reaches the program and not us, `end` can signal the whole group, and
@@ -150,7 +180,9 @@ def become(launch: dict[str, Any], write_end: int) -> NoReturn:
             signal.signal(number, signal.SIG_DFL)
         kept = {name: os.environ[name] for name in launch["keep"] if name in os.environ}
         os.chdir(launch["cwd"])
-        os.execvpe(launch["argv"][0], launch["argv"], {**launch["env"], **kept})  # noqa: S606
+        if os.read(gate, 1):
+            os.execvpe(launch["argv"][0], launch["argv"], {**launch["env"], **kept})  # noqa: S606
+        os.write(write_end, UNLEASHED.encode())
     except (OSError, ValueError) as error:
         os.write(write_end, str(error).encode(errors="replace"))
     finally:  # whatever went wrong: a second recorder must never run on from here

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 #: Seconds until a started recorder must have reported; a loaded machine starts Python slowly.
 START_PATIENCE = 20.0
 
+_HINT = "is the program installed, and is the cwd there?"
+
 #: Of the terminal koboshi itself runs in, not of the agent's.
 FOREIGN = (
     MARK,
@@ -77,9 +79,17 @@ class RunFolder:
         return (sys.executable, *options, recorder.__file__, str(self.path), *words)
 
     def release(
-        self, launch: Launch, env: Mapping[str, str], *, keep: tuple[str, ...] = ()
+        self,
+        launch: Launch,
+        env: Mapping[str, str],
+        *,
+        keep: tuple[str, ...] = (),
+        waits: bool = False,
     ) -> None:
-        """Let the waiting recorder start the program; `keep` is what it takes from its terminal."""
+        """Let the waiting recorder start the program; `keep` is what it takes from its terminal.
+
+        One that `waits` has a pid and begins with `let_go`.
+        """
         recorder.write(
             str(self.path),
             "launch.json",
@@ -89,8 +99,23 @@ class RunFolder:
                 "env": {**env, MARK: self._mark(launch)},
                 "keep": [name for name in keep if name not in launch.env],
                 "limit": launch.limit,
+                "waits": waits,
             },
         )
+
+    async def let_go(self) -> None:
+        """Let a program begin that waits for it; raises when it cannot."""
+        go = self.path / recorder.GO
+        go.touch(0o600)
+        deadline = time.monotonic() + START_PATIENCE
+        while await asyncio.to_thread(go.exists):
+            ended = self.ended()
+            if ended is not None or time.monotonic() > deadline:
+                break
+            await asyncio.sleep(0.005)
+        ended = self.ended()
+        if ended and ended.error:
+            raise HostError(ended.error, hint=_HINT)
 
     async def started(self) -> Child:
         """Wait until the program runs; raises when it cannot be started."""
@@ -101,7 +126,7 @@ class RunFolder:
                 return child
             ended = self.ended()
             if ended and ended.error:
-                raise HostError(ended.error, hint="is the program installed, and is the cwd there?")
+                raise HostError(ended.error, hint=_HINT)
             await asyncio.sleep(0.005)
         message = f"the recorder did not report within {START_PATIENCE:.0f} seconds"
         raise HostError(message)

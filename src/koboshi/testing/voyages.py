@@ -10,7 +10,7 @@ at once, no result is lost, the file is always a plan, attempts and budget are k
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, TypeVar, cast
@@ -130,8 +130,8 @@ class Sea:
         """Nothing is there to be compared."""
         self.perhaps_die()
 
-    async def fire(self, errand: Errand) -> int | None:
-        """Laws 2 and 3 are held here."""
+    async def fire(self, errand: Errand, ready: Callable[[int], None]) -> None:
+        """Laws 2 and 3 are held here; and that its pid is in the file before it begins."""
         self.perhaps_die()
         alive = [task for task, sailor in self.sailors.items() if not self._over(sailor)]
         if alive:
@@ -143,6 +143,11 @@ class Sea:
             raise Broken(f"fired again: {step!r}")
         self._attempts_kept(step)
         self._budget_kept()
+        pid = len(self.sailors) + 1
+        ready(pid)
+        current = parse(self.text).current
+        if current.task_id == errand.task and current.pid != pid:
+            raise Broken(f"{errand.task} began, and the file says {current.pid}, not {pid}")
         fails = 0.0 if self.calm else 0.4
         chance = self.draw.random()
         error = "usage_limit" if chance < fails / 4 else "api_500" if chance < fails / 2 else ""
@@ -158,7 +163,6 @@ class Sea:
         if error == "usage_limit":
             self.forgiven.add(errand.task)
         self.perhaps_die()
-        return len(self.sailors)
 
     def _results_kept(self, new: Plan) -> None:
         """No result of a verified step is lost."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from koboshi.daemon.loop.keeper import STOP_FILE
-from koboshi.plans import PlanStatus, StepState
+from koboshi.plans import PlanStatus, StepState, parse
 from koboshi.store.progress import Start
 from tests.daemon.loop.stages import Theatre
 
@@ -110,6 +110,20 @@ def test_a_commit_says_what_a_person_wants(theatre: Theatre) -> None:
     assert ran.returncode == 0, ran.stderr
     assert theatre.commits()[1] == "[2/3] write b.txt → b.txt"
     assert "\n\n三つのファイルを作る\n" in theatre.repo.git("log", "-1", "--format=%B").decode()
+
+
+def test_an_agent_finds_itself_in_the_file(theatre: Theatre) -> None:
+    """TASK_ID, pid, time and command are there before it runs."""
+    look = 'cp M1.md "$PLAYER/seen"; echo $PPID > "$PLAYER/pid"'
+    theatre.play({"1": [{"sh": look, "write": {"a.txt": "alpha\n"}}]})
+
+    assert theatre.loop("M1.md").returncode == 0
+
+    seen = parse((theatre.folder / "seen").read_text(encoding="utf-8")).current
+    assert seen.pid == int((theatre.folder / "pid").read_text())
+    assert seen.task_id
+    assert seen.spawned
+    assert seen.command
 
 
 def test_a_lie_is_caught_and_corrected(theatre: Theatre) -> None:

@@ -110,17 +110,21 @@ class Deeds:
         return await self._fired(plan, ours, errand)
 
     async def _fired(self, plan: Plan, ours: Plan, errand: Errand) -> tuple[Fact, ...]:
-        """Written down first, started then, and its pid written when it has one."""
+        """Written down first, started then; it begins when its pid is written, too."""
         said = one_line(errand.told)
         short = said if len(said) <= SHOWN else said[:SHOWN] + "…"
         current = Current(task_id=errand.task, spawned=_stamp(), command=short)
         plan = self.outside.save(plan, set_current(ours, current))
         if plan.status is not PlanStatus.RUNNING or plan.current.task_id != errand.task:
             return (PlanRead(plan=plan),)  # a person was quicker
-        pid = await self.outside.fire(errand)
-        if pid is not None:
-            plan = self.outside.save(plan, set_current(plan, replace(plan.current, pid=pid)))
-        return (PlanRead(plan=plan),)
+        begun = [plan]
+
+        def ready(pid: int) -> None:
+            ours = set_current(plan, replace(plan.current, pid=pid))
+            begun.append(self.outside.save(plan, ours))
+
+        await self.outside.fire(errand, ready)
+        return (PlanRead(plan=begun[-1]),)
 
     async def _verify(self, plan: Plan, move: VerifyStep) -> tuple[Fact, ...]:
         step = _step(plan, move.step)

@@ -13,6 +13,7 @@ from typing import Protocol
 from koboshi.adapters.headless import structured_output
 from koboshi.errors import HostError, KoboshiError, UnknownTask
 from koboshi.hosts.headless import HeadlessHost
+from koboshi.hosts.recorder import UNLEASHED
 from koboshi.performers.loop.checking import check
 from koboshi.performers.loop.committing import commit, committed, push
 from koboshi.performers.loop.firing import Charge, fire
@@ -65,8 +66,8 @@ class Outside(Protocol):
         """Write down how things are before a step; once, whoever asks how often."""
         ...
 
-    async def fire(self, errand: Errand) -> int | None:
-        """Start an agent; its pid."""
+    async def fire(self, errand: Errand, ready: Callable[[int], None]) -> None:
+        """Start an agent; `ready` is told its pid before it begins."""
         ...
 
     async def end(self, task: str) -> None:
@@ -141,6 +142,8 @@ class Ground:
             report = await check(self.state, task)
         except UnknownTask:
             return TaskSeen(task=task, state="absent")
+        if report.why == UNLEASHED:
+            return TaskSeen(task=task, state="absent")  # whoever fired it died before it began
         late = time.time() - firing.created > UNBORN
         if report.state == "running" and places[0].pid is None and late:
             return TaskSeen(task=task, state="absent")
@@ -167,8 +170,8 @@ class Ground:
             self.progress.keep_baseline(step.number, known)
         return known
 
-    async def fire(self, errand: Errand) -> int | None:
-        """Start an agent; its pid."""
+    async def fire(self, errand: Errand, ready: Callable[[int], None]) -> None:
+        """Start an agent; `ready` is told its pid before it begins."""
         options = await self._options(errand)
         charge = Charge(
             instruction=errand.told,
@@ -180,9 +183,7 @@ class Ground:
             environment=self.progress.environment(),
             compared=False,  # by what the step began with, over all its attempts
         )
-        await fire(self.state, charge)
-        places = await self._host.find(errand.task)
-        return places[0].pid if places else None
+        await fire(self.state, charge, ready)
 
     async def _options(self, errand: Errand) -> tuple[str, ...]:
         most = self._purse(errand)
@@ -234,7 +235,7 @@ class Ground:
         review, seen = await reviewed(
             self.state,
             errand.task,
-            fire=lambda: self.fire(errand),
+            fire=lambda: self.fire(errand, lambda _: None),
             answer=self.answer,
             halted=self.halted,
         )

@@ -10,7 +10,7 @@ import asyncio
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,8 +52,8 @@ class Charge:
     compared: bool = True  #: whether it shall be told what it changed
 
 
-async def fire(state: Path, charge: Charge) -> Firing:
-    """Start it; raises, with nothing started, where it cannot be."""
+async def fire(state: Path, charge: Charge, ready: Callable[[int], None] | None = None) -> Firing:
+    """Start it; raises, with nothing started, where it cannot be. `ready` is told its pid first."""
     program = _check(charge)
     task = charge.task or new_task()
     before, why_none = "", "nobody asked for it"
@@ -81,7 +81,7 @@ async def fire(state: Path, charge: Charge) -> Firing:
         base=None if charge.environment is None else dict(charge.environment),
         limit=charge.timeout,
     )
-    await HeadlessHost(state_dir=state).start(launch)
+    await HeadlessHost(state_dir=state).start(launch, ready)
     return firing
 
 
