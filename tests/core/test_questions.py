@@ -500,3 +500,37 @@ def test_a_person_is_told_how_a_question_can_be_answered() -> None:
     driver.judge(Stance.ASK)
 
     assert escalations(driver)[0].text.endswith('; koboshi answer a1:1.1 "TEXT"|no')
+
+
+def same_again(settings: Settings, *, after: float) -> Driver:
+    """A dialog stands there, unchanged to the eye, when a hook tells that its command ran."""
+    driver = running(settings)
+    driver.see(asking(lines=("● npm test", "● npm test")))
+    driver.see_same()
+    driver.judge(Stance.ASK)
+    driver.tell(replace(RAN, age=0.0), after=after)
+    driver.see_same(after=0.1)
+    driver.see_same(after=HOOK_WAIT)
+    if driver.view.question is not None and driver.view.question.advice is None:
+        driver.judge(Stance.ASK)
+    return driver
+
+
+@pytest.mark.parametrize("mode", [Mode.OBSERVE, Mode.KEEP])
+def test_a_dialog_whose_command_has_run_is_another_one(mode: Mode) -> None:
+    """On a screen full of the same calls only the hook tells that somebody answered the first."""
+    driver = same_again(Settings(mode=mode), after=3.0)
+
+    assert [told.about for told in escalations(driver)] == ["1.question1", "1.question2"]
+
+
+def test_a_hook_that_comes_late_makes_no_new_question() -> None:
+    """It is about the one before; and where koboshi answers, its own answer tells them apart."""
+    late = same_again(Settings(mode=Mode.KEEP), after=0.5)
+    auto = same_again(AUTO, after=3.0)
+    other = running(Settings(mode=Mode.KEEP))
+    other.see(asking())
+    other.tell(replace(RAN, prompt=permission("git status")), after=5.0)
+
+    numbers = [driver.view.question and driver.view.question.nth for driver in (late, auto, other)]
+    assert numbers == [1, 1, 1]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import sys
+
 import pytest
 
 from tests.lab.conftest import Lodges
 from tests.lab.model.server import Model
 from tests.lab.model.turns import Turn, call, say
-from tests.lab.parts import CLAUDE, Part
-from tests.lab.test_answers import WAYS, results, waiting, ways, with_server
+from tests.lab.parts import CLAUDE, CODEX, Part
+from tests.lab.test_answers import HOOKLESS, SERVER, WAYS, results, waiting, ways, with_server
 from tests.lab.test_answers_shown import REFUSING, owned, planned
+from tests.lab.test_codex_answers import PATCH
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
@@ -85,3 +89,24 @@ def test_a_person_refuses_a_question(lodges: Lodges, part: Part, model: Model) -
 
     assert lodge.heard("ask nothing today") == 1
     assert ways(lodge) == ["keys"]
+
+
+def test_codex_is_refused_a_patch_and_a_tool_of_a_server(lodges: Lodges, model: Model) -> None:
+    """Once each, without its hooks; the model hears why."""
+    lodge = owned(lodges, CODEX, QUICK, *HOOKLESS, "-c", "sandbox_mode=read-only")
+    calls = lodge.home.folder / "calls.txt"
+    args = json.dumps(["-I", str(SERVER), str(calls)])
+    lodge.run("-c", f"mcp_servers.lab={{command={json.dumps(sys.executable)},args={args}}}")
+    patch = PATCH.format(lodge.home.cwd / "new.txt")
+    model.expect(
+        call("exec_command", cmd=patch), call("mcp__lab__note", word="hello"), say("I see.")
+    )
+    lodge.say("send", "a", "Try both.")
+    lodge.until_heard("nothing is noted here")
+    lodge.until_status("a", "idle")
+
+    assert lodge.heard("files are written by a person") == 1
+    assert lodge.heard("nothing is noted here") == 1
+    assert not (lodge.home.cwd / "new.txt").exists()
+    assert not calls.exists()
+    assert ways(lodge) == ["keys"] * 2
