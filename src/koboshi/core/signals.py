@@ -111,7 +111,7 @@ def _held(view: View, body: HookRead, now: Moment) -> View:
 def _ran(view: View, body: HookRead, now: Moment) -> View:
     """What is asked there has run: a dialog that stands there all the same is another one.
 
-    Where a screen is full of the same calls nothing on it tells. In mode `auto` our own answer does.
+    On a screen full of the same calls nothing else tells. In mode `auto` our own answer does.
     """
     question, told = view.question, body.prompt
     if question is None or told is None or body.word not in _RAN or question.order:
