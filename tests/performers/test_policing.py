@@ -173,7 +173,7 @@ def test_claude_writes_its_calls_down() -> None:
     assert story.calls == ("Bash make",)
 
 
-def entry(kind: str, at: str, *content: dict[str, object]) -> bytes:
+def entry(kind: str, at: str, *content: object) -> bytes:
     """A line of Claude Code's transcript."""
     told = {"message": {"content": list(content)}, "timestamp": at, "cwd": "/srv/app"}
     return json.dumps({"type": kind, **told}).encode()
