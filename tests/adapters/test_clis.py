@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -213,6 +214,10 @@ def test_a_shell_prompt_counts_when_the_process_is_not_known(tail: str) -> None:
     ("agent", "case", "choice", "expected"),
     [
         ("claude", "bash", Meaning.ONCE, {("1",)}),
+        # A plan and the agent's own question have no option that refuses.
+        ("claude", "ask-*", Meaning.NO, {("Escape",)}),
+        ("claude", "plan-empty", Meaning.NO, {("2",)}),
+        ("claude", "model", Meaning.NO, {None}),
         ("claude", "bypass-permissions", Meaning.NO, {("Enter",)}),
         ("claude", "bypass-permissions", Meaning.ONCE, {("Down", "Enter")}),
         ("codex", "exec", Meaning.ONCE, {("1",)}),
@@ -225,7 +230,7 @@ def test_a_shell_prompt_counts_when_the_process_is_not_known(tail: str) -> None:
     ],
 )
 def test_keys_go_to_the_option_of_that_meaning(
-    agent: str, case: str, choice: Meaning, expected: set[tuple[str, ...]]
+    agent: str, case: str, choice: Meaning, expected: set[tuple[str, ...] | None]
 ) -> None:
     """A digit where options are numbered, arrows from the selected one otherwise."""
     found = sorted((CASES / agent).glob(f"asking-{case}-[0-9]*"))
@@ -235,6 +240,64 @@ def test_keys_go_to_the_option_of_that_meaning(
 
         assert prompt is not None
         assert adapter(agent).keys_for(prompt, choice) in expected
+
+
+PLAN = f"""❯ Plan it.
+{{edge}}
+
+  {"─" * 96}
+   Ready to code?
+
+   Here is Claude's plan:
+  {"╌" * 96}
+   1. Yes, first this
+  {"╌" * 96}
+
+  {"─" * 96}
+   Claude has written up a plan and is ready to execute. Would you like to proceed?
+
+   ❯ 1. Yes, and use auto mode
+     2. Yes, manually approve edits
+     3. Tell Claude what to change
+        shift+tab to approve with this feedback
+
+   ctrl+g to edit in Vim · ~/.claude/plans/plan-it.md
+"""
+EDGES = ("▔" * 100, f"{'▔' * 80} ◐ medium · /effort ▔", f"{'▔' * 40} scroll with PgUp/PgDn ▔")
+
+
+def test_a_plan_is_the_same_whatever_is_noted_at_its_edge() -> None:
+    """Notices take turns there; one question must not become a new one with each."""
+    first, *others = (claude(PLAN.replace("{edge}", edge)) for edge in EDGES)
+
+    assert first.prompt is not None
+    assert (first.prompt.kind, first.lines[:2]) == (
+        PromptKind.PLAN,
+        ("❯ Plan it.", f"  {'─' * 96}"),
+    )
+    assert all((each.prompt, each.lines) == (first.prompt, first.lines) for each in others)
+    assert adapter("claude").keys_for(first.prompt, Meaning.NO) == ("Escape",)
+
+
+SINGLE = sorted((CASES / "claude").glob("asking-ask-single-*"))
+
+
+@pytest.mark.parametrize("case", SINGLE, ids=lambda path: path.name)
+def test_a_blinking_face_is_nothing_new(case: Path) -> None:
+    """It blinks and turns at the top of a fresh session; the question stays the same one."""
+    look, words = look_of(case), ("Claude Code", "Opus · API Usage", "/home/dev/proj")
+    faces = (
+        (" ▐▛███▛█ ", "▝▜██████▀", " ▝▝   ▝▝ "),
+        (" ▐▂███▂█ ", "▝▜██████▀", " ▝▝   ▝▝ "),
+        ("   ▛██▌  ", "   ███▌  ", "   ▘  ▘  "),
+    )
+    read = []
+    for face in faces:
+        top = "".join(f"{part}  {word}\n" for part, word in zip(face, words, strict=True))
+        read.append(adapter("claude").read(replace(look, text=top + look.text)))
+
+    assert len({each.lines for each in read}) == 1
+    assert all(each.prompt for each in read)
 
 
 def test_a_button_whose_colour_is_not_known_is_not_pressed() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from koboshi.core.actions import Answer, Escalate, Judge, Mode, Send
+from koboshi.core.actions import Answer, Escalate, Judge, Mode, Notify, Send
 from koboshi.core.engine import Decision
 from koboshi.core.events import (
     Ending,
@@ -19,7 +19,7 @@ from koboshi.core.events import (
     Ticked,
 )
 from koboshi.core.gate import Word
-from koboshi.core.readings import Meaning, Status
+from koboshi.core.readings import Meaning, Prompt, PromptKind, Status
 from koboshi.core.settings import Settings
 from koboshi.rules.questions import HOOK_WAIT
 from tests.core.worlds import Driver, admitted, asking, blank, permission, reading, words
@@ -295,6 +295,37 @@ def test_a_refusal_by_keys_is_followed_by_its_reason() -> None:
     assert [a for a in admitted(driver.decided) if isinstance(a, Send)] == [told]
 
 
+def refused_again(driver: Driver) -> list[Send]:
+    """It asks, is told no by keys, and soon stands at its prompt; what it was told so far."""
+    driver.see(reading(Status.WORKING))
+    driver.see(asking())
+    driver.see(asking())
+    driver.finish(answers(driver.judge(Stance.DENY, "why"))[-1])
+    driver.see(replace(reading(Status.IDLE), reason="interrupted"), after=5.0)
+    told = [a for a in admitted(driver.decided) if isinstance(a, Send)]
+    driver.finish(told[-1])
+    return told
+
+
+def test_each_refusal_is_told_at_once() -> None:
+    """The next one waits for no pause between messages: the agent stands there and does nothing."""
+    driver, no = asked(stance=Stance.DENY)
+    driver.finish(no)
+    driver.see(reading(Status.IDLE), after=5.0)
+    driver.finish(next(a for a in admitted(driver.decided) if isinstance(a, Send)))
+
+    assert [len(refused_again(driver)) for _ in range(3)] == [2, 3, 4]
+
+
+def test_what_koboshi_refused_was_not_broken_off_by_a_person() -> None:
+    """A refusal by keys ends the turn, and the screen says that it was interrupted."""
+    driver, no = asked(stance=Stance.DENY)
+    driver.finish(no)
+    driver.see(replace(reading(Status.IDLE), reason="interrupted"), after=5.0)
+
+    assert not [a for a in admitted(driver.decided) if isinstance(a, Notify)]
+
+
 def test_refusals_in_a_row_are_counted_until_something_is_allowed() -> None:
     """An agent that only asks for what is forbidden is a person's."""
     driver = running(replace(AUTO, denies_max=2))
@@ -422,3 +453,100 @@ def test_a_mark_that_blinks_above_a_dialog_makes_no_other_question() -> None:
     assert driver.view.question is not None
     assert driver.view.question.nth == 1
     assert len(escalations(driver)) == 1
+
+
+PLANNED = permission(kind=PromptKind.PLAN, options=(), dismiss="Escape")
+
+
+def shown(driver: Driver, prompt: Prompt, *waits: float) -> None:
+    """That dialog, looked at after each of these seconds."""
+    for wait in waits:
+        driver.see(replace(asking(), prompt=prompt), after=wait)
+
+
+def test_what_no_option_refuses_is_refused_by_its_key() -> None:
+    """By policy, and the reason follows; a question that nobody answers in time, too."""
+    driver = running()
+    shown(driver, PLANNED, 1.0, 1.0)
+    [no] = answers(driver.judge(Stance.DENY, "why"))
+    late = running(replace(AUTO, ask_for=60.0, ask_then="deny"))
+    shown(late, replace(PLANNED, kind=PromptKind.QUESTION), 1.0, 1.0)
+    late.judge(Stance.ASK)
+    late.see_same(after=61.0)
+
+    assert no.choice is Meaning.NO
+    assert [each.choice for each in answers(late.decided)] == [Meaning.NO]
+
+
+def test_a_plan_that_nothing_refuses_is_a_persons() -> None:
+    """Without an option and without a key for it."""
+    driver = running()
+    shown(driver, replace(PLANNED, dismiss=""), 1.0, 1.0)
+
+    assert answers(driver.judge(Stance.DENY)) == []
+    assert len(escalations(driver)) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "stood", "told"),
+    [
+        (PromptKind.PICKER, HOOK_WAIT - 0.5, 0),
+        (PromptKind.PICKER, HOOK_WAIT + 0.5, 1),
+        (PromptKind.PERMISSION, 0.5, 0),
+        (PromptKind.PERMISSION, 1.5, 1),
+    ],
+)
+def test_nobody_is_called_for_what_is_gone_in_a_moment(
+    kind: PromptKind, stood: float, told: int
+) -> None:
+    """While one dialog is drawn over another, there is a menu that nobody opened."""
+    driver = running()
+    shown(driver, permission(kind=kind), 1.0, stood)
+    if kind is PromptKind.PERMISSION:
+        driver.judge(Stance.ASK)
+    driver.see(reading(Status.WORKING), after=0.1)
+
+    assert len(escalations(driver)) == told
+
+
+def test_a_person_is_told_how_a_question_can_be_answered() -> None:
+    """A yes would say nothing to one that has choices of its own."""
+    driver = running()
+    shown(driver, permission(kind=PromptKind.QUESTION), 1.0, 1.0)
+    driver.judge(Stance.ASK)
+
+    assert escalations(driver)[0].text.endswith('; koboshi answer a1:1.1 "TEXT"|no')
+
+
+def same_again(settings: Settings, *, after: float) -> Driver:
+    """A dialog stands there, unchanged to the eye, when a hook tells that its command ran."""
+    driver = running(settings)
+    driver.see(asking(lines=("● npm test", "● npm test")))
+    driver.see_same()
+    driver.judge(Stance.ASK)
+    driver.tell(replace(RAN, age=0.0), after=after)
+    driver.see_same(after=0.1)
+    driver.see_same(after=HOOK_WAIT)
+    if driver.view.question is not None and driver.view.question.advice is None:
+        driver.judge(Stance.ASK)
+    return driver
+
+
+@pytest.mark.parametrize("mode", [Mode.OBSERVE, Mode.KEEP])
+def test_a_dialog_whose_command_has_run_is_another_one(mode: Mode) -> None:
+    """On a screen full of the same calls only the hook tells that somebody answered the first."""
+    driver = same_again(Settings(mode=mode), after=3.0)
+
+    assert [told.about for told in escalations(driver)] == ["1.question1", "1.question2"]
+
+
+def test_a_hook_that_comes_late_makes_no_new_question() -> None:
+    """It is about the one before; and where koboshi answers, its own answer tells them apart."""
+    late = same_again(Settings(mode=Mode.KEEP), after=0.5)
+    auto = same_again(AUTO, after=3.0)
+    other = running(Settings(mode=Mode.KEEP))
+    other.see(asking())
+    other.tell(replace(RAN, prompt=permission("git status")), after=5.0)
+
+    numbers = [driver.view.question and driver.view.question.nth for driver in (late, auto, other)]
+    assert numbers == [1, 1, 1]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from koboshi.core.actions import Mode
-from koboshi.core.events import Ending, HookRead, Order, OrderGiven, Stance
+from koboshi.core.events import Ending, HookRead, Moment, Order, OrderGiven, Stance
 from koboshi.core.readings import Option, PromptKind, Status
 from koboshi.core.settings import Settings
 from koboshi.core.view import Question
 from koboshi.daemon.control.asking import _fate, _word, facts_of, open_in, parsed, shown_by_hook
-from koboshi.errors import InputError
+from koboshi.daemon.control.questions import Questions
+from koboshi.errors import InputError, KoboshiError
 from tests.core.worlds import Driver, asking, blank, permission, reading
 
 QUESTION = Question(prompt=permission(), nth=2, since=1.0)
@@ -52,6 +55,8 @@ def test_what_is_no_id_is_refused(wrong: str) -> None:
         (replace(CHOICE, ticket="t"), "Green, please", "Green, please"),
         (replace(CHOICE, ticket="t"), "no", "no"),
         (replace(QUESTION, ticket="t"), "always", "always"),
+        (replace(CHOICE, prompt=replace(CHOICE.prompt, dismiss="Escape")), "no", "no"),
+        (replace(CHOICE, prompt=replace(CHOICE.prompt, dismiss="Escape")), "no: no", "no: no"),
     ],
 )
 def test_an_answer_that_a_question_takes(question: Question, said: str, taken: str) -> None:
@@ -91,6 +96,35 @@ def test_what_is_open_is_told_with_what_the_policy_says() -> None:
 
     driver.see(reading(Status.WORKING))
     assert open_in(driver.view) == ()
+
+
+async def nowhere(ward: object) -> Any:  # noqa: ANN401
+    """Where no terminal can be looked at."""
+    raise KoboshiError(f"{ward} has none")
+
+
+def test_the_oldest_question_is_listed_first() -> None:
+    """Whoever's it is, and in whatever order the agents were taken up."""
+    wards = {}
+    for name, since in (("young", 90.0), ("old", 10.0), ("middle", 50.0)):
+        driver = asked()
+        [question] = open_in(driver.view)
+        context = replace(driver.view.context, agent=name)
+        view = replace(driver.view, context=context, question=replace(question, since=since))
+        wards[name] = SimpleNamespace(
+            supervisor=SimpleNamespace(
+                world=SimpleNamespace(view=view),
+                runtime=SimpleNamespace(now=lambda: Moment(at=100.0, utc=5_000.0)),
+            ),
+            asks=SimpleNamespace(questions=lambda _: []),
+            host=SimpleNamespace(look=None),
+        )
+    house: Any = SimpleNamespace(wards=wards)
+    none: Any = None
+    verbs = Questions(house=house, masks=none, errands=none, up=none, place_of=nowhere)
+
+    listed = asyncio.run(verbs.questions({}))
+    assert [each["id"].partition(":")[0] for each in listed] == ["old", "middle", "young"]
 
 
 def test_what_a_hook_waits_with_is_told_once() -> None:

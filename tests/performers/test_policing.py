@@ -171,3 +171,29 @@ def test_claude_writes_its_calls_down() -> None:
 
     assert story.pending == (bash("make", "/srv/app/sub"),)
     assert story.calls == ("Bash make",)
+
+
+def entry(kind: str, at: str, *content: object) -> bytes:
+    """A line of Claude Code's transcript."""
+    told = {"message": {"content": list(content)}, "timestamp": at, "cwd": "/srv/app"}
+    return json.dumps({"type": kind, **told}).encode()
+
+
+CALLED = {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "npm test"}}
+SAID = {"type": "text", "text": "Go on."}
+
+
+@pytest.mark.parametrize(
+    ("said", "open_"),
+    [
+        ("2026-11-16T02:11:43.100Z", 1),
+        ("2026-11-16T02:11:43.700Z", 0),
+        ("", 0),
+    ],
+)
+def test_a_message_that_is_written_late_ends_no_call(said: str, open_: int) -> None:
+    """Claude Code writes it after the call it led to, now and then; one that came later does."""
+    call = entry("assistant", "2026-11-16T02:11:43.500Z", CALLED)
+    story = adapter("claude").story((call, entry("user", said, SAID)))
+
+    assert len(story.pending) == open_

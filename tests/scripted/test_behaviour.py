@@ -102,6 +102,18 @@ def test_a_paste_with_newlines_stays_in_the_box() -> None:
     assert (desk.agent.status, desk.agent.draft) == ("idle", "one\ntwo\n")
 
 
+def test_what_a_person_typed_before_a_long_paste_stays_in_sight() -> None:
+    """Whoever looks must see that it is not the paste alone."""
+    desk = Desk(Work(seconds=5)).type("git sta")
+    desk.agent.paste("line\n" * 9, desk.now, UTC)
+
+    assert "❯ git sta[Pasted text #1 +9 lines]" in desk.agent.screen()
+
+    desk.key("C-u")
+    desk.agent.paste("line\n" * 9, desk.now, UTC)
+    assert "❯ [Pasted text #1 +9 lines]" in desk.agent.screen()
+
+
 def test_enter_before_the_first_paint_is_a_newline() -> None:
     """Typed too early, a message is in the box and not sent."""
     desk = Desk(Work(seconds=5), start_seconds=5)

@@ -171,7 +171,8 @@ def _cooldown(action: Action, view: View, ledger: Ledger, now: Moment) -> float:
     if _ordered(action):
         gap = 0.0
     elif isinstance(action, do.Send):
-        gap = settings.send_cooldown
+        # Why it was told no belongs to that answer, and an agent that does not know stands still.
+        gap = 0.0 if action.about.startswith("refusal") else settings.send_cooldown
     elif isinstance(action, do.Answer) and not action.ticket:
         gap = settings.answer_cooldown  # a hook's answer goes to one question and no other
     elif isinstance(action, do.Refresh) and not action.note:

@@ -65,6 +65,7 @@ class Prompt:
     selected: int | None = None
     subject: str = ""
     tool: str = ""  #: what it would run ("Bash", "mcp__server__tool"), where the dialog says so
+    dismiss: str = ""  #: the key that refuses it, where no option does
 
     @property
     def fingerprint(self) -> str:
@@ -82,6 +83,11 @@ class Prompt:
     def index_of(self, meaning: Meaning) -> int | None:
         """Where the first option of that meaning stands."""
         return next((i for i, o in enumerate(self.options) if o.meaning is meaning), None)
+
+    def takes(self, meaning: Meaning) -> bool:
+        """Whether it can be answered so."""
+        dismissed = meaning is Meaning.NO and bool(self.dismiss)
+        return dismissed or self.index_of(meaning) is not None
 
 
 def picked(text: str, labels: tuple[str, ...]) -> tuple[str, ...]:

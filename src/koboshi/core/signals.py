@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .actions import Mode
 from .events import HookOver, HookRead, LinesHeard, PeersCounted, SignalRead, Source, TasksRead
 from .readings import ContextUse
 from .view import ECHOES, NEVER, THINGS, Clue, Echo, Loop, Question, Tasks, evolve
@@ -78,7 +79,7 @@ def _hook(view: View, body: HookRead, now: Moment) -> View:
     foreign = bool(body.session and known) and body.session != known and not renews
     if foreign or (body.run is not None and not vouched):
         return view  # late, from the run before, or another agent's
-    after = _held(_in_session(view, body.session), body, now)
+    after = _ran(_held(_in_session(view, body.session), body, now), body, now)
     if body.tool:
         after = evolve(after, loop=_looped(after.loop, body))
     if body.status is None:
@@ -106,6 +107,23 @@ def _held(view: View, body: HookRead, now: Moment) -> View:
         if q.since >= now.at - body.age - _LATE or not (past or (ran and q.prompt == body.prompt))
     )
     return view if left == view.held else evolve(view, held=left)
+
+
+def _ran(view: View, body: HookRead, now: Moment) -> View:
+    """What is asked there has run: a dialog that stands there all the same is another one.
+
+    On a screen full of the same calls nothing else tells. In mode `auto` our own answer does.
+    """
+    question, told = view.question, body.prompt
+    if question is None or told is None or body.word not in _RAN or question.order:
+        return view
+    young = question.since >= now.at - body.age - _LATE
+    same = "".join(question.prompt.subject.split()) == "".join(told.subject.split()) != ""
+    if young or not same or view.settings.mode >= Mode.AUTO:
+        return view
+    nth = view.tally.prompts + 1
+    fresh = evolve(question, nth=nth, since=now.at, looks=1, advice=None)
+    return evolve(view, question=fresh, tally=evolve(view.tally, prompts=nth))
 
 
 def let_go(view: View, ticket: str, at: float) -> View:

@@ -12,6 +12,7 @@ from koboshi.core.view import evolve
 
 from .asking import ask
 from .questions import (
+    HOOK_WAIT,
     JUDGED,
     about,
     answer_to,
@@ -27,7 +28,11 @@ from .questions import (
 if TYPE_CHECKING:
     from koboshi.core.actions import Answer, Escalate
     from koboshi.core.events import Moment
+    from koboshi.core.readings import Prompt
     from koboshi.core.view import Question, View
+
+#: Seconds that a dialog stands before a person is told of it.
+_SETTLED = 1.0
 
 
 @rule("PRM006", "question-not-judged", Severity.P2)
@@ -198,7 +203,7 @@ def question_nobody_answers(view: View, now: Moment) -> Proposal | None:
         for question in open_questions(view, now)
         if now.at - question.since >= settings.ask_for
         and not (question.left_to_person or question.order or answerable(view, question, now))
-        and (question.ticket or question.prompt.index_of(Meaning.NO) is not None)
+        and (question.ticket or question.prompt.takes(Meaning.NO))
     ]
     if not late:
         return None
@@ -232,6 +237,8 @@ def _waits_for_person(view: View, question: Question, now: Moment) -> bool:
     prompt, keeps = question.prompt, view.settings.mode >= Mode.KEEP
     if question.left_to_person:
         return True
+    if not question.ticket and now.at - question.since < _stands(prompt):
+        return False  # a screen may be half drawn: nobody is called for what is gone in a moment
     if prompt.kind is PromptKind.LIMIT and prompt.index_of(Meaning.WAIT) is not None and keeps:
         return False  # LIM004 closes it
     if question.order or answerable(view, question, now):
@@ -241,6 +248,11 @@ def _waits_for_person(view: View, question: Question, now: Moment) -> bool:
     # What makes the evidence uncertain is mostly over in a moment.
     young = now.at - question.since < view.settings.grace
     return not (young and unsure(view, now) and question.advice.stance is not Stance.ASK)
+
+
+def _stands(prompt: Prompt) -> float:
+    """Seconds before a person is told of it; one dialog drawn over another looks like a menu."""
+    return HOOK_WAIT if prompt.kind is PromptKind.PICKER else _SETTLED
 
 
 def _why(view: View, question: Question, now: Moment) -> str:
@@ -267,7 +279,8 @@ def _asked(view: View, question: Question, now: Moment) -> Escalate:
     stop = stopped(view, now) if view.settings.mode >= Mode.AUTO else ""
     if why or stop:
         text += f"; {plain(why or stop)}"
-    needed = f"koboshi answer {agent}:{view.run.number}.{question.nth} yes|no"
+    words = '"TEXT"|no' if prompt.kind is PromptKind.QUESTION else "yes|no"
+    needed = f"koboshi answer {agent}:{view.run.number}.{question.nth} {words}"
     if prompt.kind is PromptKind.PICKER:
         needed = f"choose in its terminal: koboshi attach {agent}"
     return ask(f"{view.run.number}.question{question.nth}", text, needed)

@@ -111,7 +111,7 @@ def choice_of(question: Question, advice: Advice) -> Meaning | None:
 
 def _offers(question: Question, meaning: Meaning) -> bool:
     """Whether it can be answered so; a hook takes every answer."""
-    return bool(question.ticket) or question.prompt.index_of(meaning) is not None
+    return bool(question.ticket) or question.prompt.takes(meaning)
 
 
 def _says(question: Question, text: str) -> bool:

@@ -233,8 +233,8 @@ def turn_broken_off(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     Safe. It is noted for the record; the agent is left as it is.
     """
     interrupted = view.status is Status.IDLE and view.belief.reason == "interrupted"
-    if not interrupted or view.hung or view.restarting:
-        return None
+    if not interrupted or view.hung or view.restarting or view.refused:
+        return None  # not by a person: a no by keys ends a turn, too
     text = f"{view.context.agent}: its turn was interrupted by a person"
     note = Notify(
         about=f"{view.run.number}.broken{view.tally.turns}", text=text, severity=Severity.P2

@@ -69,6 +69,7 @@ class Behaviour(Turns):
     `resumed=False` knows nothing of earlier runs until `/load`: `progress` counts from 0 then.
     """
 
+    _ahead = ""  #: what stood in the box when something was pasted behind it
     _frame = ""
     _frame_key = (-1, "")
 
@@ -119,6 +120,7 @@ class Behaviour(Turns):
         """A bracketed paste arrives: into the box, never into a dialog."""
         self.advance(now, utc)
         if self.exit is None and self._dialog is None:
+            self._ahead = self.draft
             self._edit(self.draft + text)
 
     def key(self, name: str, now: float, utc: float) -> None:
@@ -342,7 +344,7 @@ class Behaviour(Turns):
             right = f"{used}% context used" if used >= _SHOWN_CONTEXT else ""
             left = "esc to interrupt" if spinner else "? for shortcuts"
             live = ["", *hang("", "  ", spinner, self.cols - 2), ""] if spinner else [""]
-            live += [*box(self.draft, self.cols), footer(left, right, self.cols)]
+            live += [*box(self.draft, self.cols, self._ahead), footer(left, right, self.cols)]
         room = self.rows - len(live)
         above = self._transcript.rows[-room:] if room > 0 else []
         return "\n".join((*above, *live)[-self.rows :])

@@ -118,13 +118,15 @@ class Transcript:
 _SHOWN_DRAFT_ROWS = 6
 
 
-def box(draft: str, columns: int) -> list[str]:
-    """The input box: two rules with the draft between them."""
+def box(draft: str, columns: int, before: str = "") -> list[str]:
+    """The input box: two rules with the draft between them; what was typed before a paste shows."""
     rule = "─" * columns
     rows = hang("❯ ", "  ", clean(draft), columns - 1)
     if len(rows) > _SHOWN_DRAFT_ROWS:
+        typed = before if draft.startswith(before) and "\n" not in before else ""
         breaks = draft.count("\n")
-        rows = [cut(f"❯ [Pasted text #1{f' +{breaks} lines' if breaks else ''}]", columns)]
+        pasted = f"[Pasted text #1{f' +{breaks} lines' if breaks else ''}]"
+        rows = [cut(f"❯ {clean(typed)}{pasted}", columns)]
     return [rule, *(row.rstrip() for row in rows), rule]
 
 

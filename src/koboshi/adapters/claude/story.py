@@ -25,6 +25,7 @@ class _Found:
     todos: tuple[str, ...] = ()
     given: str = ""
     open: dict[str, Written] = field(default_factory=dict)
+    called: dict[str, str] = field(default_factory=dict)  #: when each was, as it is written
 
 
 def read_story(lines: Iterable[bytes]) -> Story:
@@ -35,9 +36,9 @@ def read_story(lines: Iterable[bytes]) -> Story:
         if entry.get("isSidechain") is True or entry.get("isMeta") is True:
             continue
         if entry.get("type") == "assistant" and entry.get("isApiErrorMessage") is not True:
-            _assistant(found, member(entry, "message"), word(entry, "cwd"))
+            _assistant(found, member(entry, "message"), entry)
         elif entry.get("type") == "user":
-            _user(found, member(entry, "message"))
+            _user(found, member(entry, "message"), word(entry, "timestamp"))
         elif entry.get("type") == "attachment":
             _attached(found, member(entry, "attachment"))
     return Story(
@@ -63,13 +64,14 @@ def _named(call: Written) -> str:
     return " ".join((call.tool, word(dict(call.given), "command"))).strip()
 
 
-def _assistant(found: _Found, message: dict[str, Any], cwd: str) -> None:
+def _assistant(found: _Found, message: dict[str, Any], entry: dict[str, Any]) -> None:
     said = [word(b, "text") for b in members(message, "content") if b.get("type") == "text"]
     if any(said):
         found.reply = "\n".join(said)
     for block in members(message, "content"):
         if block.get("type") == "tool_use":
-            _called(found, block, cwd)
+            _called(found, block, word(entry, "cwd"))
+            found.called[word(block, "id")] = word(entry, "timestamp")
 
 
 def _called(found: _Found, block: dict[str, Any], cwd: str) -> None:
@@ -84,7 +86,7 @@ def _called(found: _Found, block: dict[str, Any], cwd: str) -> None:
         found.todos = tuple(word(i, "content") for i in items if i.get("status") != "completed")
 
 
-def _user(found: _Found, message: dict[str, Any]) -> None:
+def _user(found: _Found, message: dict[str, Any], at: str) -> None:
     blocks = members(message, "content")
     for block in blocks:
         if block.get("type") == "tool_result":
@@ -94,4 +96,7 @@ def _user(found: _Found, message: dict[str, Any]) -> None:
     text = "\n".join(filter(None, texts))
     if text and not text.startswith(_NOT_SAID):
         found.request = text
-        found.open.clear()  # a turn that goes on after them: whoever dropped them told, or knew
+        # A turn that goes on after them: whoever dropped them told, or knew. On a busy machine a
+        # message is written down after the call that it led to.
+        later = {each for each, when in found.called.items() if at and when > at}
+        found.open = {each: call for each, call in found.open.items() if each in later}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.core.readings import PromptKind
+from koboshi.core.readings import Meaning, PromptKind
 
 if TYPE_CHECKING:
-    from koboshi.core.readings import Meaning, Prompt
+    from koboshi.core.readings import Prompt
 
 
 def keys_to_choose(
@@ -18,7 +18,7 @@ def keys_to_choose(
         return None
     index = prompt.index_of(choice)
     if index is None:
-        return None
+        return (prompt.dismiss,) if choice is Meaning.NO and prompt.dismiss else None
     if prompt.options[index].key:
         return (prompt.options[index].key,)
     if prompt.selected is None:

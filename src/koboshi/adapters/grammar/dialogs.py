@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.text import width
-from koboshi.core.readings import Meaning, Option, Prompt, PromptKind
+from koboshi.core.readings import Prompt, PromptKind
 
 from .buttons import find_coloured
+from .kinds import dismissed_by, kind_of, meant_options
 from .manifests import NEVER
 from .options import Listed, View, find_options, find_unmarked
 from .subjects import Body, read_subject, read_tool
@@ -30,6 +31,7 @@ _BORDER = re.compile(r"^ ?│ ?(?P<text>.*?) *│$")
 _SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>[^.!?]{3,400}[?？])(?= |$)")
 _ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
 _NUMBERED = re.compile(r"^\d{1,2}\. \S")
+_LINES = re.compile(r"[─╌┄]{3}")
 _MOST_ROWS = 200
 _PROSE_EDGE = 6  # columns at the right that a wrapped row may leave free
 _MARGIN = 2  # columns before a dialog's own rows
@@ -77,8 +79,8 @@ def _with_options(
     top = _top_row(grammar, view, listed.first)
     body = _body(grammar, view, top, listed.first)
     question = "" if any(map(grammar.foreign.search, body.rows)) else _question(grammar, body)
-    if _NUMBERED.match(question):
-        return None  # an option of another frame: one dialog is drawn over the one before
+    if _NUMBERED.match(question) or _LINES.search(question):
+        return None  # a part of another frame: one dialog is drawn over the one before
     if not question or (hint is None and not _is_whole(grammar, view, question, listed)):
         return None
     if hint is not None and not any(listed.keys) and not grammar.buttons:
@@ -86,19 +88,20 @@ def _with_options(
         if not shown or _indent(shown[-1]) != _indent(view.rows[hint]):
             return None  # without numbers only the margin tells that list and hint are of one frame
     hint_text = view.rows[hint].strip() if hint is not None else ""
-    kind, sign = _kind(grammar, body, question, listed.texts, hint_text)
+    kind, sign = kind_of(grammar, body, question, listed.texts, hint_text)
     keys = ("",) * len(listed.keys) if grammar.picks.search(hint_text) else listed.keys
-    refused = grammar.refusal is NEVER or any(map(grammar.refusal.search, listed.texts))
-    if _is_quoted(grammar, view, listed, top, kind) or (
-        kind is PromptKind.PERMISSION and not refused
-    ):
-        return None  # no real question about a tool call is without a no
+    untold = sign == "permission_title" and question == body.title
+    torn = kind is PromptKind.PERMISSION and not _asks_whole(grammar, question, listed)
+    if torn or untold or _is_quoted(grammar, view, listed, top, kind):
+        return None
     # Scrolled so far that its top is gone, what is left may be the end of somebody's text.
     known = body.whole or kind is not PromptKind.PERMISSION
+    options = meant_options(grammar, kind, listed, keys)
     prompt = Prompt(
         kind=kind,
         question=question,
-        options=_options(grammar, kind, listed, keys),
+        options=options,
+        dismiss=dismissed_by(grammar, kind, options),
         selected=listed.selected,
         subject=read_subject(grammar, frame, body, question, hint_text) if known else "",
         tool=read_tool(grammar, frame, body, question) if known else "",
@@ -110,18 +113,14 @@ def _with_options(
     return DialogRead(prompt=prompt, top=view.offset + top, evidence=evidence, sign=sign)
 
 
-def _options(
-    grammar: DialogGrammar, kind: PromptKind, listed: Listed, keys: tuple[str, ...]
-) -> tuple[Option, ...]:
-    boxes = listed.checked or (None,) * len(keys)
-    return tuple(
-        Option(text=text, meaning=_meaning(grammar, kind, text), key=key, checked=checked)
-        for text, key, checked in zip(listed.texts, keys, boxes, strict=True)
-    )
-
-
 def _indent(row: str) -> int:
     return len(row) - len(row.lstrip())
+
+
+def _asks_whole(grammar: DialogGrammar, question: str, listed: Listed) -> bool:
+    """No real question about a tool call is without a no, or begins in a numbered row of a diff."""
+    refused = grammar.refusal is NEVER or any(map(grammar.refusal.search, listed.texts))
+    return refused and not question[0].isdigit()
 
 
 def _is_quoted(
@@ -321,33 +320,6 @@ def _paragraphs(grammar: DialogGrammar, body: Body) -> list[str]:
     return [flowed(rows, body.columns) for rows in groups]
 
 
-def _kind(
-    grammar: DialogGrammar, body: Body, question: str, options: tuple[str, ...], hint: str
-) -> tuple[PromptKind, str]:
-    for sign in grammar.kinds:
-        match sign.where:
-            case "title":
-                texts: tuple[str, ...] = (body.title,)
-            case "options":
-                texts = options
-            case "hint":
-                texts = (hint,)
-            case "body":
-                texts = tuple(row for row in body.rows if row)
-            case _:
-                texts = (question,)
-        if any(sign.pattern.search(text) for text in texts):
-            return sign.kind, sign.name
-    return PromptKind.PICKER, "menu"
-
-
-def _meaning(grammar: DialogGrammar, kind: PromptKind, text: str) -> Meaning:
-    for sign in grammar.meanings:
-        if (not sign.kinds or kind in sign.kinds) and sign.pattern.search(text):
-            return sign.meaning
-    return Meaning.OTHER
-
-
 def _without_options(
     grammar: DialogGrammar, frame: Frame, view: View, hint: int | None
 ) -> DialogRead | None:
@@ -362,7 +334,9 @@ def _without_options(
     if not question:
         return None
     hint_text = view.rows[hint].strip()
-    kind, sign = _kind(grammar, body, question, (), hint_text)
+    kind, sign = kind_of(grammar, body, question, (), hint_text)
+    if _is_torn(grammar, view, body, kind):
+        return None
     question = body.title if kind is PromptKind.PICKER else question
     subject = read_subject(grammar, frame, body, question, hint_text)
     prompt = Prompt(
@@ -370,3 +344,11 @@ def _without_options(
     )
     evidence = (f"{sign}: {question}", f"hint: {hint_text}")
     return DialogRead(prompt=prompt, top=view.offset + top, evidence=evidence, sign=sign)
+
+
+def _is_torn(grammar: DialogGrammar, view: View, body: Body, kind: PromptKind) -> bool:
+    """Whether it has a list that is not drawn yet, or not any more; a menu's may have no mark."""
+    if not any(map(str.isalnum, body.title)) or _NUMBERED.match(body.title):
+        return True
+    menu = kind is PromptKind.PICKER and not (grammar.first_question or view.bordered)
+    return not menu and any(map(grammar.option.match, body.rows))

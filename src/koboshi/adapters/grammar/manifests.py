@@ -126,6 +126,7 @@ class DialogGrammar:
     refusal: Pattern = NEVER  #: an option that a whole list about a permission has
     after: Pattern = NEVER  #: what may stand below it
     foreign: Pattern = NEVER  #: rows of a transcript: a dialog that holds one is torn
+    restless: Pattern = NEVER  #: rows above it that change by themselves: they tell nothing new
     aside: Pattern = NEVER  #: rows of it that say nothing about the question
     cut: Pattern = NEVER  #: splits a description from an option's text
     inner_rule: Pattern = NEVER
@@ -134,6 +135,7 @@ class DialogGrammar:
     first_question: bool = False  #: the question opens the dialog, not its list
     buttons: bool = False  #: options stand side by side; only their colour tells the selected one
     move: tuple[str, str] = ("Up", "Down")
+    dismiss: str = ""  #: the key that refuses a plan or a question that has no option for it
     kinds: tuple[KindSign, ...] = ()
     meanings: tuple[MeaningSign, ...] = ()
     subjects: tuple[SubjectSign, ...] = ()
@@ -258,7 +260,7 @@ def _tool(raw: dict[str, Any]) -> ToolSign:
 
 def _dialog(raw: dict[str, Any]) -> DialogGrammar:
     lists = {"tops", "kinds", "meanings", "subjects", "tools"}
-    plain = {"mark", "first_question", "join_rows", "buttons"}
+    plain = {"mark", "dismiss", "first_question", "join_rows", "buttons"}
     rest = {key: value for key, value in raw.items() if key not in lists | {"move"}}
     return DialogGrammar(
         tops=tuple(map(_sign, raw.get("tops", ()))),

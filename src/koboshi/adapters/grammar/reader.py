@@ -62,13 +62,13 @@ def read_screen(manifest: Manifest, seen: ScreenSeen) -> Reading:
 
 
 def _asking(manifest: Manifest, frame: Frame, dialog: DialogRead) -> Reading:
-    above = max(dialog.top, 0)
+    above, restless = max(dialog.top, 0), manifest.dialog.restless
     reading = Reading(
         status=Status.ASKING,
         reason=f"{dialog.prompt.kind}_dialog",
         evidence=tuple(row[:_EVIDENCE_WIDTH] for row in dialog.evidence),
         prompt=dialog.prompt,
-        lines=_tail(frame.rows[:above]),
+        lines=_tail([row for row in frame.rows[:above] if not restless.search(row)]),
     )
     if dialog.prompt.kind is not PromptKind.LIMIT:
         return reading

@@ -89,13 +89,13 @@ SCHEMA: dict[str, Any] = {
     "blocks": dict.fromkeys(("head", "user", "ended", "tool", "tree", "open_end"), _pattern),
     "signs": {"*": [_SIGN, "pattern"]},
     "dialog": {
-        "mark": _TEXT,
+        **dict.fromkeys(("mark", "dismiss"), _TEXT),
         "move": _words,
         **dict.fromkeys(("join_rows", "first_question", "buttons"), _FLAG),
         **dict.fromkeys(
             ("bar", "option", "hint", "hintless", "picks", "refusal", "after", "foreign"), _pattern
         ),
-        **dict.fromkeys(("aside", "cut", "inner_rule", "glue"), _pattern),
+        **dict.fromkeys(("restless", "aside", "cut", "inner_rule", "glue"), _pattern),
         "tops": [_SIGN, "pattern"],
         "kinds": [
             {

@@ -121,11 +121,11 @@ def _word(question: Question, text: str) -> str:
         raise InputError("that is a menu which somebody opened; koboshi does not answer it")
     meaning = WORDS.get(said.casefold())
     refusal, _, why = meant_by(said)
-    if why and refusal is Meaning.NO and (question.ticket or prompt.index_of(refusal) is not None):
+    if why and refusal is Meaning.NO and (question.ticket or prompt.takes(refusal)):
         return f"no: {why}"
     # To a question with choices of its own a yes says nothing.
     plain = prompt.kind is not PromptKind.QUESTION or meaning is Meaning.NO
-    if meaning and plain and (question.ticket or prompt.index_of(meaning) is not None):
+    if meaning and plain and (question.ticket or prompt.takes(meaning)):
         return said.casefold()
     free = prompt.kind is PromptKind.QUESTION and (question.ticket or form_of(prompt))
     if said and (free or picked(said, tuple(option.text for option in prompt.options))):
