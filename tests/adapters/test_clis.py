@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from koboshi.adapters.claude import ClaudeAdapter
 from koboshi.adapters.decode import decode
 from koboshi.adapters.registry import adapter
-from koboshi.core.readings import Meaning, PromptKind, Reading, Status
+from koboshi.core.readings import Meaning, Prompt, PromptKind, Reading, Status
 from koboshi.observations import ScreenSeen
 from tests.adapters.looks import CASES, look_of, looks
 
@@ -131,6 +131,19 @@ def mixed(agent: str, one: ScreenSeen, other: ScreenSeen, cut: int) -> ScreenSee
     upper, lower = one.text.split("\n"), other.text.split("\n")
     at = cut % max(len(lower), 1)
     return replace(other, text="\n".join((*upper[:at], *lower[at:])), ansi=None, command=agent)
+
+
+def test_two_hints_are_of_two_frames() -> None:
+    """A dialog drawn over a longer one, whose last row is still there."""
+    rows = ("  Hooks need review", "", "› 1. Review hooks", "  2. Trust all and continue", "")
+    hints = ("  enter confirm · esc skip", "", "  enter continue · esc quit")
+    whole, torn = ("\n".join((*rows, *hints[:n])) for n in (1, 3))
+
+    def asked(text: str) -> Prompt | None:
+        return adapter("codex").read(ScreenSeen(text=text, command="codex", cols=80)).prompt
+
+    assert asked(whole) is not None
+    assert asked(torn) is None
 
 
 @settings(max_examples=400, deadline=None)

@@ -126,7 +126,7 @@ def box(draft: str, columns: int, before: str = "") -> list[str]:
         typed = before if draft.startswith(before) and "\n" not in before else ""
         breaks = draft.count("\n")
         pasted = f"[Pasted text #1{f' +{breaks} lines' if breaks else ''}]"
-        rows = [cut(f"❯ {clean(typed)}{pasted}", columns)]
+        rows = hang("❯ ", "  ", clean(typed) + pasted, columns - 1)
     return [rule, *(row.rstrip() for row in rows), rule]
 
 

@@ -201,6 +201,9 @@ def _ends_well(grammar: DialogGrammar, view: View, listed: Listed, hint: int | N
     ]
     if hint is None:
         return not strange
+    hints = [row for row in strange if grammar.hint.search(row) and not _ASKS_NUMBER.search(row)]
+    if hints:
+        return False  # two hints are of two frames
     return len(strange) <= _FEW_ROWS and not any(map(grammar.option.match, strange))
 
 
