@@ -379,10 +379,12 @@ def test_the_step_of_a_plan_stands_beside_who_works_there(tmp_path: Path) -> Non
     """By its folder, as on the page; a plan that does not run says nothing."""
     house = House(agent("api"))
     plan = {"id": "p", "name": "M1.md", "steps": 5, "step": {"number": 2}, "cwd": "/src"}
-    house.plans = [{**plan, "status": "RUNNING"}, {**plan, "id": "q", "status": "DONE"}]
+    done = {**plan, "id": "q", "name": "M0.md", "status": "DONE"}
+    house.plans = [{**plan, "status": "RUNNING"}, done]
 
     async def act(pilot: Pilot[None]) -> None:
-        await until(pilot, lambda: "M1.md: step 2 of 5" in text(pilot, "#details"))
+        await until(pilot, lambda: ": step 2 of 5" in text(pilot, "#details"))
+        assert "M1.md: step 2 of 5" in text(pilot, "#details")
 
     play(house, act, tmp_path)
 
