@@ -30,6 +30,13 @@ SMALL = f"""
   .map((each) => each.textContent.slice(0, 20))
 """
 
+#: Rules whose mode does not stand beside their code.
+FALLEN = """
+[...document.querySelectorAll(".rules .headline")].filter((each) =>
+  each.querySelector(".mode").getBoundingClientRect().top
+    > each.querySelector("code").getBoundingClientRect().bottom).map((each) => each.textContent)
+"""
+
 
 @pytest.fixture
 def koboshi(tmp_path: Path) -> Iterator[Trial]:
@@ -78,10 +85,12 @@ def views(tab: Tab) -> Iterator[str]:
     tab.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
     tab.click("Edit", ".orders")
     tab.until("document.querySelector('.sheet').checkVisibility()")
+    assert tab.run("document.querySelector('.sheet').selectionStart") == 0  # its beginning is seen
     yield "plan"
     tab.run("location.hash = '#/agent/asker'")
     tab.until_shown("npm test", ".question")
     tab.until("document.querySelectorAll('.chains .chain').length > 0")
+    tab.until("document.querySelectorAll('.timeline .when').length > 0")  # also of a few seconds
     yield "agent"
     tab.run("location.hash = '#/incidents'")
     tab.click("all", ".choices")
@@ -90,6 +99,7 @@ def views(tab: Tab) -> Iterator[str]:
     yield "incidents"
     tab.run("location.hash = '#/rules'")
     tab.until("document.querySelectorAll('.rules > li').length > 50")
+    assert tab.run(FALLEN) == []
     yield "rules"
     tab.run("location.hash = '#/rules/PRM002'")
     tab.until_shown("found", ".rule-recent")
@@ -130,6 +140,7 @@ def test_words_can_be_read_in_light_and_dark(tab: Tab) -> None:
             tab.size(*size, phone=size != DESKTOP, dark=dark)
             tab.until("document.querySelector('#link.live') !== null")
             assert tab.run(FAINT) == [], (view, size, dark)
+            tab.run("scrollTo(0, 0)")
             tab.picture(f"view-{view}-{size[0]}-{'dark' if dark else 'light'}")
 
 
