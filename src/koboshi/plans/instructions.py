@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from koboshi.wording import many
+
 from .values import Plan, Step, StepState
 
 #: The word in TOUCH for a step that changes nothing.
@@ -48,7 +50,7 @@ def report_of(plan: Plan) -> str:
     rows = [
         f"# {' '.join(plan.goal.split())}",
         "",
-        f"{plan.status.value}, {len(plan.steps)} steps.",
+        f"{plan.status.value}, {many(len(plan.steps), 'step')}.",
     ]
     for step in plan.steps:
         result = plan.results.get(step.number)

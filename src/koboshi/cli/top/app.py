@@ -18,6 +18,7 @@ from textual.widgets import DataTable, Static
 from koboshi.cli.printing import clock, plain
 from koboshi.daemon.control.visitor import Asked
 from koboshi.errors import KoboshiError
+from koboshi.wording import many
 
 from . import board
 from .keys import Keys
@@ -128,8 +129,7 @@ class Top(App[None]):
 
     def _head(self, agents: list[board.Known]) -> None:
         waiting = sum(map(board.waits, agents))
-        many = f"{len(agents)} agent{'s' if len(agents) != 1 else ''}"
-        words = f"{many}, {waiting or 'nobody'} waiting for you"
+        words = f"{many(len(agents), 'agent')}, {waiting or 'nobody'} waiting for you"
         if self.size.width >= WIDE:
             words = f"koboshi  {words}  {clock(time.time())}"
         head = self.query_one("#head", Static)
