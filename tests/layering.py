@@ -17,7 +17,7 @@ PACKAGE = "koboshi"
 
 # Imports point from a later line to an earlier one, never back, and never sideways.
 RUNGS: tuple[tuple[str, ...], ...] = (
-    ("errors", "copying", "observations"),
+    ("errors", "copying", "observations", "wording"),
     ("core",),
     ("plans",),
     ("rules", "adapters", "policy"),
@@ -40,7 +40,7 @@ ALLOWED = {
 }
 
 # Modules that import nothing of ours; everybody may import them.
-GROUND = frozenset({"copying", "errors", "observations", "_hook", "_version"})
+GROUND = frozenset({"copying", "errors", "observations", "wording", "_hook", "_version"})
 
 # The scripted agent is a program to be supervised: it knows nothing of its supervisor, and no part
 # of the supervisor below `testing` knows it.

@@ -59,6 +59,10 @@ def test_the_past_is_drawn_and_can_be_zoomed(served: Served, chrome: Browser) ->
         tab.picture("agent-zoomed-phone")
         tab.run("document.querySelector('[aria-label=\"zoom out\"]').click()")
         assert tab.run(length) == pytest.approx(near * 1.6)
+        while tab.run(length) > LEAST:
+            tab.run("document.querySelector('[aria-label=\"zoom in\"]').click()")
+        # A few seconds have their times below them, too.
+        assert tab.run("document.querySelectorAll('.timeline .when').length") >= 3
         tab.size(*DESKTOP, phone=False)
         inside = "document.querySelector('.terminal')"
         tab.until(f"{inside}.scrollWidth <= {inside}.clientWidth")  # a window that became wide

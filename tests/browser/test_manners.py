@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from koboshi.store.progress import Progress, Start
 from tests.browser.browsers import Browser, Tab
-from tests.browser.serving import ASKS, Served, started
-from tests.daemon.trials import Trial
+from tests.browser.serving import ASKS, DESKTOP, PHONE, Served, started
+from tests.conftest import need
+from tests.daemon.loop.stages import Theatre
+from tests.daemon.trials import Trial, trial
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 
@@ -19,12 +22,36 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 CALLED = ("button", "link", "textbox", "meter", "DisclosureTriangle", "dialog", "image")
 #: Pixels: narrow phones, and what a thumb hits.
 NARROW, THUMB = 320, 34
+SIZES = ((NARROW, 640), PHONE, DESKTOP)
 FAINT = Path(__file__).with_name("faint.js").read_text(encoding="utf-8")
 SMALL = f"""
 [...document.querySelectorAll("button, .card a, textarea, .home")]
   .filter((each) => each.checkVisibility() && each.getBoundingClientRect().height < {THUMB})
   .map((each) => each.textContent.slice(0, 20))
 """
+
+#: Rules whose mode does not stand beside their code.
+FALLEN = """
+[...document.querySelectorAll(".rules .headline")].filter((each) =>
+  each.querySelector(".mode").getBoundingClientRect().top
+    > each.querySelector("code").getBoundingClientRect().bottom).map((each) => each.textContent)
+"""
+
+
+@pytest.fixture
+def koboshi(tmp_path: Path) -> Iterator[Trial]:
+    """A koboshi with a plan whose second step does not succeed."""
+    need("tmux")
+    theatre = Theatre(tmp_path)
+    theatre.play({"2": [{"write": {"b.txt": "wrong\n"}, "says": {"result": "I tried."}}]})
+    theatre.edit("STATUS: IDLE", "STATUS: RUNNING")
+    start = Start(
+        path=str(theatre.path), cwd=str(theatre.path.parent), stop_file=str(tmp_path / "s")
+    )
+    Progress(theatre.state, theatre.path).keep_start(start, theatre.env)
+    with trial(tmp_path) as made:
+        made.say("daemon", "start")
+        yield made
 
 
 @pytest.fixture
@@ -49,8 +76,17 @@ def entered(chrome: Browser, served: Served) -> Tab:
 
 
 def views(tab: Tab) -> Iterator[str]:
-    """The board, an agent with its question, incidents, rules, and one of those."""
+    """The board, a plan, an agent with its question, incidents, rules, and one of those."""
+    tab.until_shown("What shall be different?", ".plans")
     yield "board"
+    tab.run("document.querySelector('.plan-card a').click()")
+    tab.until_shown("Not verified: ", ".steps")
+    tab.until_shown("PLN007", ".chains")
+    tab.run("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    tab.click("Edit", ".orders")
+    tab.until("document.querySelector('.sheet').checkVisibility()")
+    assert tab.run("document.querySelector('.sheet').selectionStart") == 0  # its beginning is seen
+    yield "plan"
     tab.run("location.hash = '#/agent/asker'")
     tab.until_shown("npm test", ".question")
     tab.until("document.querySelectorAll('.chains .chain').length > 0")
@@ -81,26 +117,30 @@ def nameless(tab: Tab) -> list[Any]:
     ]
 
 
-def test_every_part_has_a_name_and_fits_a_narrow_phone(tab: Tab) -> None:
+def test_every_part_has_a_name_and_fits_every_screen(tab: Tab) -> None:
     """Nothing has to be scrolled sideways; a thumb hits each button; one h1, no level left out."""
     for view in views(tab):
         assert nameless(tab) == [], view
-        assert tab.run("document.documentElement.scrollWidth") <= NARROW, view
-        assert tab.run(SMALL) == [], view
+        for size in SIZES:
+            tab.size(*size, phone=size != DESKTOP)
+            assert tab.run("document.documentElement.scrollWidth") <= size[0], (view, size)
+            assert tab.run(SMALL) == [], (view, size)
+            assert tab.run(FALLEN) == [], (view, size)
         levels = tab.run("[...document.querySelectorAll('h1,h2,h3')].map((e) => +e.tagName[1])")
         assert levels.count(1) == 1
         assert all(b - a <= 1 for a, b in itertools.pairwise(levels)), levels
         assert tab.run("document.documentElement.lang") == "en"
-        tab.picture(f"narrow-{view}")
 
 
 def test_words_can_be_read_in_light_and_dark(tab: Tab) -> None:
     """Contrast of every word against its ground."""
     for view in views(tab):
-        for dark in (False, True):
-            tab.size(390, 844, phone=True, dark=dark)
+        for size, dark in itertools.product(SIZES, (False, True)):
+            tab.size(*size, phone=size != DESKTOP, dark=dark)
             tab.until("document.querySelector('#link.live') !== null")
-            assert tab.run(FAINT) == [], (view, dark)
+            assert tab.run(FAINT) == [], (view, size, dark)
+            tab.run("scrollTo(0, 0)")
+            tab.picture(f"view-{view}-{size[0]}-{'dark' if dark else 'light'}")
 
 
 def press(tab: Tab, key: str, code: int, text: str = "") -> None:

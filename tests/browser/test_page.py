@@ -96,6 +96,29 @@ def test_a_question_is_answered_from_the_page(served: Served, chrome: Browser) -
         served.koboshi.until("asker", lambda known: known["question"] is None)
 
 
+def test_always_reaches_the_dialog_as_its_option_for_always(
+    served: Served, chrome: Browser
+) -> None:
+    """Asked once more, because it lasts; then that option is chosen, as the agent itself says."""
+    koboshi = served.koboshi
+    started(koboshi, "asker", ASKS + IDLE)
+    options = koboshi.until_status("asker", "asking")["question"]["options"]
+    [lasting] = [option["text"] for option in options if option["meaning"] == "always"]
+    with logged_in(chrome, served) as tab:
+        tab.run("location.hash = '#/agent/asker'")
+        tab.click(lasting, ".question")
+        tab.until_shown("Allow this always?", "dialog")
+        assert lasting in tab.text("dialog")
+        tab.picture("always-phone")
+        tab.click("Cancel", "dialog")
+        assert koboshi.status("asker")["question"]["options"] == options
+        tab.click(lasting, ".question")
+        tab.click("Allow always", "dialog")
+        tab.until_shown(f"{lasting}: done", ".outcome")
+        koboshi.until("asker", lambda known: known["question"] is None)
+        tab.until_shown("npm commands are not asked about again", ".terminal")
+
+
 HOSTILE = (
     "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"
     "&lt;b&gt; \\u001b]0;owned\\u0007 \\u001b[31mred\\u001b[0m 日本語 end"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import html
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -160,10 +162,40 @@ def test_a_small_terminal_shows_who_waits(tmp_path: Path, size: tuple[int, int])
         await until(pilot, lambda: len(table(pilot)) == 2)
         await pilot.pause()
         drawn = pilot.app.export_screenshot()
-        assert "fix-login" in drawn
+        assert drawn.count("fix-login") == 2  # in its row, and in what is said of it below
         assert "asking" in drawn
 
     play(house, act, tmp_path, size)
+
+
+@pytest.mark.parametrize(
+    ("cols", "words"),
+    [
+        (24, "t a r s w q"),
+        (40, "t term a ans r new s stop w why q quit"),
+        (80, "t terminal  a answer  r hand over  s stop  w why  q quit"),
+    ],
+)
+def test_every_key_is_seen_in_as_many_words_as_there_is_room_for(
+    tmp_path: Path, cols: int, words: str
+) -> None:
+    """Also when the terminal becomes larger or smaller meanwhile."""
+
+    async def act(pilot: Pilot[None]) -> None:
+        for size in ((cols, 12), (120 - cols, 12), (cols, 12)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+        await until(pilot, lambda: " ".join(last_row(pilot).split()) == " ".join(words.split()))
+
+    play(House(agent("api")), act, tmp_path, (cols, 12))
+
+
+def last_row(pilot: Pilot[None]) -> str:
+    """What can be read on the lowest row."""
+    shown = pilot.app.export_screenshot()
+    rows = re.findall(r'<text [^>]* y="([0-9.]+)"[^>]*>([^<]*)</text>', shown)
+    lowest = max(float(y) for y, _ in rows)
+    return html.unescape(" ".join(text for y, text in rows if float(y) == lowest))
 
 
 @pytest.mark.parametrize("follows", [True, False])
@@ -379,10 +411,12 @@ def test_the_step_of_a_plan_stands_beside_who_works_there(tmp_path: Path) -> Non
     """By its folder, as on the page; a plan that does not run says nothing."""
     house = House(agent("api"))
     plan = {"id": "p", "name": "M1.md", "steps": 5, "step": {"number": 2}, "cwd": "/src"}
-    house.plans = [{**plan, "status": "RUNNING"}, {**plan, "id": "q", "status": "DONE"}]
+    done = {**plan, "id": "q", "name": "M0.md", "status": "DONE"}
+    house.plans = [{**plan, "status": "RUNNING"}, done]
 
     async def act(pilot: Pilot[None]) -> None:
-        await until(pilot, lambda: "M1.md: step 2 of 5" in text(pilot, "#details"))
+        await until(pilot, lambda: ": step 2 of 5" in text(pilot, "#details"))
+        assert "M1.md: step 2 of 5" in text(pilot, "#details")
 
     play(house, act, tmp_path)
 

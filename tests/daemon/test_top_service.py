@@ -137,7 +137,7 @@ def test_every_key_does_its_work_at_every_size(koboshi: Trial, size: tuple[int, 
     """Terminal, why, answer, hand over, stop: what is asked and what can be said is seen."""
     terminal = Terminal(koboshi, *size)
     try:
-        terminal.until("asker", "calm", "asking", "1 waiting for you")
+        terminal.until("asker", "calm", "asking", "1 waiting for you", "w why", "q quit")
         terminal.press("Enter")
         terminal.until("Scripted agent", gone="waiting for you")
         terminal.press("C-b", "d")

@@ -181,4 +181,4 @@ def test_people_are_told(part: Part, benches: Benches, model: Model) -> None:
 
     assert plan.status is PlanStatus.FAILED
     assert "plan M1.md: step 1 of 2 is done: make mark 1 → mark1.txt. Marked 1." in told
-    assert "Needs you: plan M1.md: FAILED: step 2 given up. Step 2 failed 1 times" in told
+    assert "Needs you: plan M1.md: FAILED: step 2 given up. Step 2 failed once" in told

@@ -906,6 +906,15 @@ def test_a_rule_finds_nothing_in_a_world_where_nothing_was_seen(code: str) -> No
     assert proposed(code, View(context=CONTEXT)) == ()
 
 
+def test_one_restart_is_one() -> None:
+    """Whoever allows one a period reads of one."""
+    spent = replace(GONE, restarts=SPENT[:1], settings=replace(GONE.settings, intensity=1))
+    [said] = proposed("RUN002", spent)
+
+    assert isinstance(said, Escalate)
+    assert said.text == "a1 keeps ending (1 restart in 3600 s): see why, then acknowledge"
+
+
 def test_a_hook_confirms_a_question_that_was_seen_once() -> None:
     """Two signals, or two looks (law 11)."""
     once = replace(ASKING, question=replace(QUESTION, since=9_990.0, looks=1), clues=HOOK)

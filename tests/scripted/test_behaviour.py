@@ -214,6 +214,8 @@ def test_keys_choose_in_a_dialog(keys: tuple[str, ...], meaning: str) -> None:
     desk = Desk(Ask(command="rm x"), Done()).send("go").key(*keys)
 
     assert [(1, meaning)] == desk.agent.answers
+    said = "rm commands are not asked about again" in desk.agent.screen()
+    assert said is (meaning == "always")
 
 
 def test_a_digit_in_a_longer_chunk_or_a_paste_picks_nothing() -> None:

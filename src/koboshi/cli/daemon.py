@@ -28,6 +28,7 @@ def daemon(*, what: str) -> None:
     """
     from koboshi.daemon.control.client import call, call_running
     from koboshi.store.paths import state_dir
+    from koboshi.wording import many
 
     from .printing import say
 
@@ -51,11 +52,8 @@ def daemon(*, what: str) -> None:
             say("no daemon is running; the first command that needs one starts it")
             sys.exit(1)
         minutes = int((time.time() - found["since"]) // 60)
-        say(f"pid {found['pid']}, up {minutes} min, {_agents(found['agents'])}, {found['state']}")
-
-
-def _agents(count: int) -> str:
-    return "1 agent" if count == 1 else f"{count} agents"
+        agents = many(found["agents"], "agent")
+        say(f"pid {found['pid']}, up {minutes} min, {agents}, {found['state']}")
 
 
 def _gone(pid: int) -> None:

@@ -11,6 +11,8 @@ import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from koboshi.wording import many
+
 from . import actions as do
 from .events import ActionFinished, Ending, Event, Origin, Outcome
 from .readings import Meaning, Status
@@ -199,7 +201,7 @@ def _restart(action: Action, view: View, now: Moment) -> Verdict | None:
     else:
         return None
     if view.budget_spent(now):
-        used = f"{view.restarts_in_period(now)} restarts in {settings.period:g} s"
+        used = f"{many(view.restarts_in_period(now), 'restart')} in {settings.period:g} s"
         return Verdict(word=Word.SPENT, why=used)
     return None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from koboshi.wording import many
+
 from .values import Plan, Step, StepState
 
 #: Of a step's commit, unless somebody says otherwise.
@@ -86,7 +88,7 @@ def report_of(plan: Plan) -> str:
     rows = [
         f"# {' '.join(plan.goal.split())}",
         "",
-        f"{plan.status.value}, {len(plan.steps)} steps.",
+        f"{plan.status.value}, {many(len(plan.steps), 'step')}.",
     ]
     for step in plan.steps:
         result = plan.results.get(step.number)

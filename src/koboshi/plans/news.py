@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+from koboshi.wording import many
+
 from .lines import one_line
 from .values import Plan, PlanStatus, StepState
 
@@ -52,7 +54,7 @@ def _end(plan: Plan, *, stopped: bool) -> tuple[News, ...]:
     word = plan.status.value
     key = f"{word}.{_digest(plan.last_action, plan.next_action)}"
     if plan.status is PlanStatus.DONE:
-        return (News(key=key, text=f"DONE, {len(plan.steps)} steps: {_short(plan.goal)}"),)
+        return (News(key=key, text=f"DONE, {many(len(plan.steps), 'step')}: {_short(plan.goal)}"),)
     text = f"{word}: {one_line(plan.last_action)}. {one_line(plan.next_action)}"
     return (News(key=key, text=text, asks=not stopped),)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from koboshi.wording import many
+
 from .lines import one_line
 from .values import Plan, Step, StepState
 
@@ -63,7 +65,7 @@ Goal:
 Done, committed, and not to be done again:
 {done}
 
-Not done after {tried} attempts:
+Not done after {tried}:
 {step}
 What was wrong with the last one:
 {wrong}
@@ -90,7 +92,7 @@ def replanner_told(plan: Plan, step: Step, most: int) -> str:
         goal=plan.goal,
         constraints=bounds,
         done=_rows(plan.steps[: step.number - 1]),
-        tried=(result.attempts if result else None) or 0,
+        tried=many((result.attempts if result else None) or 0, "attempt"),
         step=step.text,
         wrong=(result.evidence if result else "") or "nobody says",
         rest=_rows(plan.steps[step.number :]),

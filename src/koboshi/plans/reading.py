@@ -159,7 +159,8 @@ class _Reader:
             reason = f"TOTAL_STEPS says {total}, and {count} are listed"
             self._fault(self.sheet.find("PLAN", "TOTAL_STEPS"), reason)
         if not 0 <= plan.current_step <= max(count, 1):
-            reason = f"CURRENT_STEP says {plan.current_step}, and there are {count} steps"
+            there = "is 1 step" if count == 1 else f"are {count} steps"
+            reason = f"CURRENT_STEP says {plan.current_step}, and there {there}"
             self._fault(self.sheet.find("PLAN", "CURRENT_STEP"), reason)
         if not plan.goal and plan.status is not PlanStatus.IDLE:
             self._fault(self.sheet.find("GOAL"), "expected 'GOAL: …': what the plan is for")

@@ -12,6 +12,7 @@ from koboshi.core.actions import Notify, Send
 from koboshi.core.events import Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
+from koboshi.wording import in_a_row, times
 
 from .asking import ask
 from .context import refresh_for
@@ -107,7 +108,7 @@ def failing_again_and_again(view: View, now: Moment) -> Proposal | None:
     cured = tally.cures > 0 and _wanted(view, now) != RETRY
     if tally.nudges < most and not helpless and not cured:
         return None
-    text = f"{view.context.agent} failed {tally.failures} times in a row ({code_of(view)})"
+    text = f"{view.context.agent} failed {in_a_row(tally.failures)} ({code_of(view)})"
     about = f"{view.run.number}.failing{tally.turns}.{tally.settled}"
     return Proposal(
         message=text,
@@ -141,7 +142,7 @@ def request_refused(view: View, now: Moment) -> Proposal | None:
     about = f"skip{view.tally.turns}.{view.tally.settled}"
     send = Send(run=view.run.number, text=text, about=about)
     count = errors_alike(view, now)
-    message = f"refused {count} times ({code_of(view)})"
+    message = f"refused {times(count)} ({code_of(view)})"
     return Proposal(message=message, actions=(send,), evidence=view.belief.evidence)
 
 
@@ -210,7 +211,8 @@ def outage_goes_on(view: View, now: Moment) -> Proposal | None:
     if _wanted(view, now) != RETRY or is_empty(view):
         return None
     count, code = tally.failures, code_of(view)
-    text = f"{view.context.agent}: {count} turns in a row have failed ({code}); "
+    turns = "a turn has" if count == 1 else f"{count} turns in a row have"
+    text = f"{view.context.agent}: {turns} failed ({code}); "
     text += "it is tried again until one does not"
     about = f"outage{tally.rows}.{tally.settled}"
     note = Notify(about=about, text=text, severity=Severity.P1)

@@ -8,6 +8,7 @@ from koboshi.core.actions import Send
 from koboshi.core.events import Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
+from koboshi.wording import many
 
 from .asking import ask
 
@@ -66,7 +67,7 @@ def nudge_without_effect(view: View, now: Moment) -> Proposal | None:  # noqa: A
     tally = view.tally
     if not _idle(view) or tally.nudges < view.settings.nudges_max:
         return None
-    text = f"{view.context.agent} does not react: {tally.nudges} messages, still idle"
+    text = f"{view.context.agent} does not react: {many(tally.nudges, 'message')}, still idle"
     about = f"{view.run.number}.deaf{tally.turns}.{tally.settled}"
     return Proposal(message=text, actions=(ask(about, text, "look at its terminal"),))
 

@@ -9,6 +9,7 @@ from koboshi.core.actions import Answer, Notify, Send
 from koboshi.core.events import Severity
 from koboshi.core.readings import Meaning, PromptKind, Status
 from koboshi.core.rules import Proposal, rule
+from koboshi.wording import many, times
 
 from .asking import ask
 
@@ -129,9 +130,9 @@ def limit_outlived(view: View, now: Moment) -> Proposal | None:
         return None
     if window.tries < settings.tries_max and not _spent(view):
         return None
-    text = f"{view.context.agent} is still limited after {window.tries} messages"
+    text = f"{view.context.agent} is still limited after {many(window.tries, 'message')}"
     if _spent(view):
-        text = f"{view.context.agent} went on {view.tally.continues} times after limits: enough"
+        text = f"{view.context.agent} went on {times(view.tally.continues)} after limits: enough"
     about = f"limit{window.nth}.outlived{view.tally.settled}"
     needed = f"see what holds it up, then 'koboshi ack {view.context.agent}'"
     return Proposal(message=text, actions=(ask(about, text, needed),))

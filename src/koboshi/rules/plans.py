@@ -23,6 +23,7 @@ from koboshi.plans.moves import (
     VerifyStep,
 )
 from koboshi.plans.values import PlanStatus, StepState
+from koboshi.wording import times
 
 from .courses import plan_rule
 from .purses import budget_used_up, spending_not_known
@@ -206,10 +207,10 @@ def step_not_verified(view: Course, now: Moment) -> Advice | None:  # noqa: ARG0
             evidence=(judged.evidence,),
         )
     question = (
-        f"Step {step.number} failed {tried} times: {judged.evidence} What shall be different?"
+        f"Step {step.number} failed {times(tried)}: {judged.evidence} What shall be different?"
     )
     return Advice(
-        message=f"step {step.number} failed {tried} times",
+        message=f"step {step.number} failed {times(tried)}",
         move=GiveUp(step=step.number, question=question),
         evidence=(judged.evidence,),
     )

@@ -13,6 +13,7 @@ from koboshi.core.actions import Answer, Mode
 from koboshi.core.events import Advice, Source, Stance
 from koboshi.core.health import Level, examine
 from koboshi.core.readings import Meaning, PromptKind, Status, picked
+from koboshi.wording import in_a_row
 
 if TYPE_CHECKING:
     from koboshi.core.events import Moment
@@ -83,7 +84,7 @@ def stopped(view: View, now: Moment) -> str:
     if settings.answer_context and context and context.left <= settings.answer_context:
         return f"only {context.left:g} % of its context is left"
     if settings.denies_max and view.tally.denied >= settings.denies_max:
-        return f"the policy said no {view.tally.denied} times in a row"
+        return f"the policy said no {in_a_row(view.tally.denied)}"
     return unsure(view, now)
 
 

@@ -9,6 +9,7 @@ from koboshi.core.actions import Notify, Send, Start, Stop
 from koboshi.core.events import Order, Origin, Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import Proposal, rule
+from koboshi.wording import many
 
 from .asking import ask
 
@@ -209,7 +210,7 @@ def restart_budget_spent(view: View, now: Moment) -> Proposal | None:
     down = _crashed(view) or (view.status is Status.GONE and view.restarting)
     if not down or view.given_up or not view.budget_spent(now):
         return None
-    used = f"{view.restarts_in_period(now)} restarts in {view.settings.period:g} s"
+    used = f"{many(view.restarts_in_period(now), 'restart')} in {view.settings.period:g} s"
     text = f"{view.context.agent} keeps ending ({used})"
     needed = f"see why, then 'koboshi ack {view.context.agent}'"
     about = f"{view.run.number}.spent{view.tally.settled}"

@@ -13,6 +13,7 @@ from koboshi.core.actions import Bundle, FixPrompt, Notify
 from koboshi.core.events import Severity
 from koboshi.core.readings import Status
 from koboshi.core.rules import ERRORS, Proposal, rule
+from koboshi.wording import times
 
 from .asking import ask
 
@@ -126,7 +127,7 @@ def same_error_again(view: View, now: Moment) -> Proposal | None:
     actions: list[Action] = [note, FixPrompt(about=about, text=text)]
     if count >= least + MORE:
         actions.append(ask(about, text, "help it"))
-    message = f"the same error, {count} times: {echo.text!r}"
+    message = f"the same error, {times(count)}: {echo.text!r}"
     return Proposal(message=message, actions=tuple(actions), evidence=(echo.text,))
 
 

@@ -243,6 +243,9 @@ class Turns:
         if meaning == "no":
             self._stop_short("  ⎿ ", "    ", _INTERRUPTED, "")
             return
+        if meaning == "always":
+            word = act.command.partition(" ")[0]
+            self._print("  ⎿ ", "    ", f"{word} commands are not asked about again", close=True)
         self._tool_hook("PostToolUse", act)
         self._next_act()
 

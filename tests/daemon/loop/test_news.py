@@ -68,7 +68,7 @@ def test_a_failed_plan_asks_its_question(theatre: Theatre, hook: Webhook) -> Non
     theatre.play({"1": [{}]})
 
     theatre.loop("M1.md", "--attempts", "1", "--notify", "end")
-    question = "Needs you: plan M1.md: FAILED: step 1 given up. Step 1 failed 1 times"
+    question = "Needs you: plan M1.md: FAILED: step 1 given up. Step 1 failed once"
     assert heard(hook).count(question) == 1
     theatre.loop("answer", "do it")
 

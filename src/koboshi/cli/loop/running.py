@@ -154,8 +154,9 @@ def _why(plan: Plan) -> str:
 
 def _summary(plan: Plan) -> None:
     from koboshi.cli.printing import paint, plain, say
+    from koboshi.wording import many
 
-    say(f"{paint('DONE', 'green')}, {len(plan.steps)} steps")
+    say(f"{paint('DONE', 'green')}, {many(len(plan.steps), 'step')}")
     for step in plan.steps:
         result = plan.results.get(step.number)
         made = f" {result.commit}" if result and result.commit else ""

@@ -13,13 +13,15 @@ from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import BindingType
-from textual.widgets import DataTable, Footer, Static
+from textual.widgets import DataTable, Static
 
 from koboshi.cli.printing import clock, plain
 from koboshi.daemon.control.visitor import Asked
 from koboshi.errors import KoboshiError
+from koboshi.wording import many
 
 from . import board
+from .keys import Keys
 from .screens import Choose, Page, Sure
 from .visits import News, news, steps
 
@@ -60,7 +62,7 @@ class Top(App[None]):
         yield Static(id="head", markup=False)
         yield DataTable[Text](id="agents", cursor_type="row", zebra_stripes=True)
         yield Static(id="details", markup=False)
-        yield Footer()
+        yield Keys()
 
     def on_mount(self) -> None:
         """Begin to listen."""
@@ -127,8 +129,7 @@ class Top(App[None]):
 
     def _head(self, agents: list[board.Known]) -> None:
         waiting = sum(map(board.waits, agents))
-        many = f"{len(agents)} agent{'s' if len(agents) != 1 else ''}"
-        words = f"{many}, {waiting or 'nobody'} waiting for you"
+        words = f"{many(len(agents), 'agent')}, {waiting or 'nobody'} waiting for you"
         if self.size.width >= WIDE:
             words = f"koboshi  {words}  {clock(time.time())}"
         head = self.query_one("#head", Static)

@@ -7,6 +7,7 @@ from typing import Any
 
 from koboshi.cli.ls import STATUS_COLOURS, age, note, status_word
 from koboshi.cli.printing import clock, plain
+from koboshi.wording import many
 
 HEAD = ("", "NAME", "STATUS", "FOR", "RUN", "CONTEXT", "")
 #: A shape for each status: colours are not seen by everybody.
@@ -72,7 +73,7 @@ def facts(each: Known, now: float, step: str = "") -> list[str]:
     began = run.get("started") if run and run.get("exit") is None else None
     told = [
         f"up {age(now - began)}" if began else "",
-        f"{restarts} restart{'s' if restarts != 1 else ''}" if restarts else "",
+        many(restarts, "restart") if restarts else "",
         limit_words(limit, now) if limit else "",
         progress["text"] if progress else "",
         step,

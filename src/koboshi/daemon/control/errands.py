@@ -18,6 +18,7 @@ from koboshi.core.events import ActionFinished, Order, OrderGiven
 from koboshi.errors import InputError, KoboshiError
 from koboshi.performers import handover
 from koboshi.rules.context import MUTE
+from koboshi.wording import many
 
 from .following import LONGEST_WAIT, brief, watched
 
@@ -93,7 +94,8 @@ class Errands:
             raise KoboshiError(f"{asked.name} is being restarted already")
         _may_refresh(view)
         if view.budget_spent(now):
-            used = f"{view.restarts_in_period(now)} restarts in {view.settings.period / 60:g} min"
+            used = many(view.restarts_in_period(now), "restart")
+            used += f" in {view.settings.period / 60:g} min"
             hint = f"a person forgives them with 'koboshi ack {asked.name}'"
             raise KoboshiError(f"{asked.name} is not restarted: {used}", hint=hint)
         name, by = "", "agent" if asked.run else "person"

@@ -27,6 +27,7 @@ from koboshi.daemon.settling import checked, configured
 from koboshi.errors import InputError, KoboshiError
 from koboshi.store.paths import check_name
 from koboshi.store.roster import Entry
+from koboshi.wording import many
 
 from . import bringing, planning, report
 from .enrolling import RunArgs, WatchArgs, mode_of, type_of
@@ -290,7 +291,8 @@ class Verbs:
                 f"run {asked.run} of {asked.name} is over: run {view.run.number} is up"
             )
         if view.budget_spent(now):
-            used = f"{view.restarts_in_period(now)} restarts in {view.settings.period / 60:g} min"
+            used = many(view.restarts_in_period(now), "restart")
+            used += f" in {view.settings.period / 60:g} min"
             hint = f"a person forgives them with 'koboshi ack {asked.name}'"
             raise KoboshiError(f"{asked.name} is not restarted: {used}", hint=hint)
         order = OrderGiven(

@@ -48,6 +48,7 @@ from koboshi.plans.moves import (
 from koboshi.plans.planning import planner_told, replanner_told, schema, steps_of
 from koboshi.store.firings import Report, new_task
 from koboshi.store.progress import Start
+from koboshi.wording import many, times
 
 from .ground import Errand, Outside
 
@@ -274,7 +275,7 @@ class Deeds:
             return await self._halt(plan, Halt(why=f"no plan was made: {why}"))
         ours = replace_steps(plan, 0, made)
         ours = set_current(ours, Current())
-        ours = set_actions(ours, last=f"planned {len(made)} steps", following="step 1")
+        ours = set_actions(ours, last=f"planned {many(len(made), 'step')}", following="step 1")
         if self.start.review:
             ours = set_status(ours, PlanStatus.WAITING)
             ours = set_actions(ours, following="read the steps; 'koboshi loop resume' approves")
@@ -308,7 +309,7 @@ def _asked(plan: Plan, step: Step) -> str:
     """The question about a step for which no planner knew another way."""
     result = plan.results.get(step.number) or StepResult()
     return (
-        f"Step {step.number} failed {result.attempts or 0} times, and no other plan was found:"
+        f"Step {step.number} failed {times(result.attempts or 0)}, and no other plan was found:"
         f" {result.evidence} What shall be different?"
     )
 

@@ -139,6 +139,8 @@ export function planView(id) {
       text.value = base;
       clash.hidden = true;
       box.hidden = false;
+      text.setSelectionRange(0, 0); // at its beginning: Chromium would show its end
+      text.scrollTop = 0;
       text.focus();
     };
     const conflict = async (why) => {

@@ -9,7 +9,7 @@ const SPANS = [["1 h", 3600], ["6 h", 21600], ["12 h", 43200], ["2 d", 172800], 
 const HEIGHT = 150;
 const BAR = { y: 58, height: 26 };
 const CURVE = { y: 92, height: 34 };
-const STEPS = [10, 30, 60, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800];
+const STEPS = [1, 2, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800];
 const NARROWEST = 5; // seconds
 const LANES = { error: 0, end: 0, escalate: 0, question: 1, answer: 1, start: 2, refresh: 2, load: 2, checkpoint: 2, stop: 2 };
 
