@@ -912,7 +912,7 @@ def test_one_restart_is_one() -> None:
     [said] = proposed("RUN002", spent)
 
     assert isinstance(said, Escalate)
-    assert said.text == "a1 keeps ending (1 restart in 3600 s): see why, then acknowledge"
+    assert said.text == "a1 keeps ending (1 restart in 3600 s); see why, then 'koboshi ack a1'"
 
 
 def test_a_hook_confirms_a_question_that_was_seen_once() -> None:
