@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -32,6 +33,11 @@ pytest_plugins = ["pytester"]
 # No deadline: the machine is shared. On CI the same cases every time: red means the change did it.
 hypothesis.settings.register_profile("koboshi", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("koboshi")
+
+
+# Whoever starts the tests in the background of a script ignores Ctrl-C, and would hand that down.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # --- lanes ---------------------------------------------------------------------------------------
