@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from koboshi.core.actions import Notify, Send
-from koboshi.core.events import Moment, Severity, Ticked
+from koboshi.core.actions import Notify, Send, Start
+from koboshi.core.events import Moment, Origin, Severity, Ticked
 from koboshi.core.rules import Check, Proposal, Rule, rule
 from koboshi.core.view import View
 from koboshi.plugins import guarding, hookimpl
@@ -184,6 +184,10 @@ def proposal(**parts: Any) -> Proposal:  # noqa: ANN401 - anything, as plug-ins 
         (
             proposal(actions=(Send(run=1, text="t", about="x", ordered=True),)),
             "expected an action of",
+        ),
+        (
+            proposal(actions=(Start(run=2, origin=Origin.FRESH),)),
+            "expected a Refresh, not a fresh Start",
         ),
         (proposal(message=None), "expected a message and evidence in words"),
         (proposal(evidence=(1,)), "expected a message and evidence in words"),

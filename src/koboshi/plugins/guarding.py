@@ -12,7 +12,8 @@ import logging
 import time
 from typing import TYPE_CHECKING, get_args
 
-from koboshi.core.actions import Action
+from koboshi.core.actions import Action, Start
+from koboshi.core.events import Origin
 from koboshi.core.rules import Proposal
 
 if TYPE_CHECKING:
@@ -82,12 +83,19 @@ def objection(said: object) -> str:
         return f"expected a tuple of actions, not {said.actions!r:.80}"
     if any(map(_in_a_persons_name, said.actions)):
         return "expected an action of its own, not one in the name of a person"
+    if any(map(_begins_anew, said.actions)):
+        return "expected a Refresh, not a fresh Start: what the run before knew would be lost"
     return ""
 
 
 def _in_a_persons_name(action: Action) -> bool:
     """What a person ordered passes the mode and the cooldowns: no rule may say so of its own."""
     return bool(getattr(action, "ordered", False) or getattr(action, "order", 0))
+
+
+def _begins_anew(action: Action) -> bool:
+    """A fresh run has the note of the one before, which only a hand-over brings."""
+    return isinstance(action, Start) and action.origin is not Origin.RESUMED
 
 
 def _all(values: object, kinds: tuple[type, ...]) -> bool:

@@ -50,7 +50,8 @@ class Faults:
 class FakeHost:
     """Implements `hosts.base.Host` for one `ScriptedAgent`.
 
-    `on_type` and `on_end` are told what is about to reach the agent: laws are checked there.
+    `on_type` and `on_end` are told what is about to reach the agent: laws are checked there;
+    `on_typed` is told what has: whoever types may be killed in between.
     """
 
     name = "fake"
@@ -73,6 +74,7 @@ class FakeHost:
         self.veiled_since = 0.0
         self.person_at = float("-inf")
         self.on_type: Callable[[tuple[Keystroke, ...]], None] = lambda _: None
+        self.on_typed: Callable[[tuple[Keystroke, ...]], None] = lambda _: None
         self.on_end: Callable[[bool], None] = lambda _: None
         self._random = random or Random(0)
         self._outside = outside or Outside()
@@ -138,6 +140,7 @@ class FakeHost:
             raise HostError(f"run {place.run} of {place.agent!r} has ended, nothing can be typed")
         for stroke in strokes:
             self._press(terminal, stroke)
+        self.on_typed(strokes)
         self._outside.after()
 
     async def end(self, place: Place, *, force: bool) -> None:

@@ -65,7 +65,7 @@ class Watch:
         self.shelf = WatchedShelf(outside, self.record)
         self._host = host
         self._typing, self._ending = host.on_type, host.on_end
-        host.on_type = self.typing
+        host.on_type, host.on_typed = self.typing, self.typed
         host.on_end = self.ending
         self._start = host.start
         host.start = self.starting  # type: ignore[method-assign]
@@ -139,14 +139,18 @@ class Watch:
         """Keys are about to leave."""
         self._typing(strokes)
         key = self._hand(f"keys sent ({strokes})")
-        if self.flying[key] == "send" and strokes[-1] == Key(name="Enter"):
-            self.entered.add(key)
         if self.flying[key] != "answer" or not self._chooses(strokes[-1]):
             return
         if key in self.pressed:
             raise Violation(f"{key} was pressed a second time")
         running = self._host.agent.running
         self.pressed[key] = running.prompt_number if running else None
+
+    def typed(self, strokes: tuple[Keystroke, ...]) -> None:
+        """Keys have arrived."""
+        key = self._hand(f"keys arrived ({strokes})")
+        if self.flying[key] == "send" and strokes[-1] == Key(name="Enter"):
+            self.entered.add(key)
 
     def ending(self, force: bool) -> None:  # noqa: FBT001
         """A signal is about to leave."""
