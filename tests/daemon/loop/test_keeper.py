@@ -112,6 +112,22 @@ def test_a_commit_says_what_a_person_wants(theatre: Theatre) -> None:
     assert "\n\n三つのファイルを作る\n" in theatre.repo.git("log", "-1", "--format=%B").decode()
 
 
+def test_a_question_is_repeated_until_it_is_answered(theatre: Theatre) -> None:
+    """Nothing is begun and nothing is written by whoever only says: go on."""
+    theatre.edit("STATUS: IDLE", "STATUS: WAITING")
+    asks = "LAST_ACTION: looked at the code\nNEXT_ACTION: keep the old API?\n"
+    theatre.path.write_text(theatre.path.read_text() + asks)
+    text = theatre.path.read_text()
+
+    ran = theatre.loop("resume")
+
+    assert ran.returncode == 1
+    assert "M1.md is WAITING: looked at the code" in ran.stderr
+    assert "keep the old API?; 'koboshi loop answer' goes on" in ran.stderr
+    assert (theatre.path.read_text(), theatre.calls()) == (text, [])
+    assert theatre.loop("answer", "yes").returncode == 0
+
+
 def test_an_agent_finds_itself_in_the_file(theatre: Theatre) -> None:
     """TASK_ID, pid, time and command are there before it runs."""
     look = 'cp M1.md "$PLAYER/seen"; echo $PPID > "$PLAYER/pid"'

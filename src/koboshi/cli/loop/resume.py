@@ -31,6 +31,8 @@ _FILE = click.Path(path_type=Path)
 @click.option("--jobs", type=click.IntRange(1, 64), default=4, show_default=True, help="At a time.")
 def resume(*, file: Path, every: bool, jobs: int) -> None:
     """Go on with the plan FILE where it was, whoever died; M1.md unless another is named."""
+    from koboshi.daemon.loop.orders import may_resume
+
     from .many import resume_all
     from .running import follow, work
 
@@ -38,7 +40,7 @@ def resume(*, file: Path, every: bool, jobs: int) -> None:
         resume_all(jobs)
         return
     path = file.expanduser().absolute()
-    check(path)
+    may_resume(_file(path))
     if not follow(_started(path)):
         work(_started(path), lambda: go_on(path))
 

@@ -16,6 +16,9 @@ from .keeper import answered, resumed
 if TYPE_CHECKING:
     from koboshi.store.planfile import PlanFile
 
+#: What a plan says that waits for no more than this word.
+RESUME = "koboshi loop resume"
+
 
 def may_go_on(file: PlanFile) -> Plan:
     """The plan, if it is a person's to say that it goes on; else an error says what is so."""
@@ -28,6 +31,16 @@ def may_go_on(file: PlanFile) -> Plan:
     if not plan.goal:
         message = f"{name} has nothing to do: expected a GOAL"
         raise InputError(message, hint="'koboshi loop show' tells what it says")
+    return plan
+
+
+def may_resume(file: PlanFile) -> Plan:
+    """The plan, unless it waits for more than that somebody goes on: then its question again."""
+    plan = may_go_on(file)
+    asks = bool(plan.next_action) and RESUME not in plan.next_action
+    if plan.status is PlanStatus.WAITING and asks:
+        message = f"{file.path.name} is WAITING: {plan.last_action or plan.next_action}"
+        raise KoboshiError(message, hint=f"{plan.next_action}; 'koboshi loop answer' goes on")
     return plan
 
 
