@@ -72,6 +72,11 @@ def koboshi(tmp_path: Path) -> Iterator[Trial]:
             made.until_status(name, "idle")
         made.say("send", "asker", "go")
         made.until_status("asker", "asking")
+        # A question stands for a moment before a person is told of it.
+        deadline = time.monotonic() + PATIENCE
+        while "PRM002" not in (why := made.say("why", "asker")):
+            assert time.monotonic() < deadline, why
+            time.sleep(0.2)
         yield made
 
 
