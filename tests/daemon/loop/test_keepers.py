@@ -245,9 +245,11 @@ def killed_until_done(lodge: Lodge, seed: int, most: int) -> int:
         patience = draw.uniform(0.3, LIFE) if kills < most else 120.0
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:
-            if lodge.theatre.plan().status is PlanStatus.DONE:
+            # Read once: it may be done between two looks.
+            status = lodge.theatre.plan().status
+            if status is PlanStatus.DONE:
                 return kills
-            assert lodge.theatre.plan().status is PlanStatus.RUNNING, lodge.theatre.path.read_text()
+            assert status is PlanStatus.RUNNING, lodge.theatre.path.read_text()
             time.sleep(0.02)
         kills += 1
         if draw.random() < 0.3:  # the machine: everything at once
