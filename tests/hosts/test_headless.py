@@ -193,8 +193,24 @@ def test_what_cannot_be_written_down_never_begins(tmp_path: Path) -> None:
     told(tmp_path, story)
 
 
-def test_what_nobody_lets_begin_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever started it was killed before it could say so; the recorder says it."""
+def test_what_nobody_lets_begin_never_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever started it was killed before it could say so: its recorder gives up, and says why."""
+    monkeypatch.setattr(recorder, "GO_PATIENCE", 0.0)
+    begun = tmp_path / "begun"
+    launch = {"argv": ["touch", str(begun)], "cwd": "/", "env": {}, "keep": [], "waits": True}
+
+    pid, error = recorder.spawn(launch, str(tmp_path))
+
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 127
+    assert error == recorder.UNLEASHED
+    assert json.loads((tmp_path / "child.json").read_text())["pid"] == pid
+    assert not begun.exists()
+
+
+def test_what_waits_is_over_with_its_recorder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All was killed before it was let begin: nothing begins by itself later."""
     begun = tmp_path / "begun"
 
     async def story(host: HeadlessHost) -> None:

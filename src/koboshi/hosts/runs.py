@@ -108,10 +108,9 @@ class RunFolder:
         go = self.path / recorder.GO
         go.touch(0o600)
         deadline = time.monotonic() + START_PATIENCE
-        while await asyncio.to_thread(go.exists):
-            ended = self.ended()
-            if ended is not None or time.monotonic() > deadline:
-                break
+        while await asyncio.to_thread(go.exists) and self.ended() is None:
+            if time.monotonic() > deadline:
+                raise HostError(f"it did not begin within {START_PATIENCE:.0f} seconds")
             await asyncio.sleep(0.005)
         ended = self.ended()
         if ended and ended.error:

@@ -33,7 +33,9 @@ def test_money_is_counted_over_all_keepers(theatre: Theatre) -> None:
     assert (ran.returncode, plan.status) == (1, PlanStatus.WAITING)
     assert "$0.50 of $0.50 are spent" in plan.last_action
     assert [step.state.value for step in plan.steps] == ["DONE", "DONE", "PENDING"]
-    assert theatre.loop("resume").returncode == 1
+    again = theatre.loop("resume")
+    assert again.returncode == 1
+    assert again.stderr.endswith("'koboshi loop FILE' with a larger budget goes on\n")
     assert len(theatre.calls()) == 2
     assert theatre.calls()[1]["argv"].count("--max-budget-usd") == 1
     assert theatre.calls()[1]["argv"][theatre.calls()[1]["argv"].index("--max-budget-usd") + 1] == (

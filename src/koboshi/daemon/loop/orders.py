@@ -40,7 +40,9 @@ def may_resume(file: PlanFile) -> Plan:
     asks = bool(plan.next_action) and RESUME not in plan.next_action
     if plan.status is PlanStatus.WAITING and asks:
         message = f"{file.path.name} is WAITING: {plan.last_action or plan.next_action}"
-        raise KoboshiError(message, hint=f"{plan.next_action}; 'koboshi loop answer' goes on")
+        told = "koboshi loop" in plan.next_action
+        how = "" if told else "; 'koboshi loop answer' goes on"
+        raise KoboshiError(message, hint=f"{plan.next_action}{how}")
     return plan
 
 
