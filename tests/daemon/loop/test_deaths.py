@@ -17,7 +17,22 @@ from random import Random
 import psutil
 import pytest
 
-from koboshi.plans import PlanStatus, StepState, parse
+from koboshi.hosts import recorder
+from koboshi.hosts.base import Launch
+from koboshi.hosts.runs import RunFolder
+from koboshi.plans import (
+    Current,
+    PlanStatus,
+    StepResult,
+    StepState,
+    parse,
+    render,
+    set_current,
+    set_result,
+    set_state,
+    set_status,
+)
+from koboshi.store.firings import Firing, Firings
 from tests.daemon.loop.stages import Theatre
 
 #: Seconds of the longest life that is given to a keeper.
@@ -437,3 +452,30 @@ def test_the_first_move_comes_soon_after_a_start(theatre: Theatre) -> None:
     first = next(json.loads(row) for row in notes if json.loads(row)["utc"] > began)
 
     assert first["utc"] - began < 10
+
+
+def test_a_run_that_nobody_let_begin_is_fired_again(theatre: Theatre) -> None:
+    """Its keeper died before it was let go: no attempt is lost, and none is counted."""
+    plan = set_status(theatre.plan(), PlanStatus.RUNNING)
+    plan = set_state(plan, 1, StepState.RUNNING)
+    plan = set_result(plan, 1, StepResult(attempts=1))
+    plan = set_current(plan, Current(task_id="task_0000abcd", pid=1, command="x"))
+    theatre.path.write_text(render(plan), encoding="utf-8")
+    told = f"step 1 of 3\n{plan.steps[0].text}"
+    Firings(theatre.state).keep(
+        Firing(task="task_0000abcd", agent="claude", instruction=told, cwd=str(theatre.repo.top),
+               created=time.time(), timeout=None, before="", why_none="x")
+    )  # fmt: skip
+    launch = Launch(agent="task_0000abcd", run=1, argv=("claude",), cwd=str(theatre.repo.top))
+    folder = RunFolder.create(theatre.state / "headless", launch)
+    spec = {"agent": launch.agent, "run": 1, "argv": ["claude"], "cwd": launch.cwd, "env": []}
+    size = {"cols": 80, "rows": 24, "created": time.time()}
+    recorder.write(str(folder.path), "spec.json", {**spec, **size})
+    recorder.write(str(folder.path), "status.json", {"error": recorder.UNLEASHED})
+
+    ran = theatre.loop("resume")
+
+    assert ran.returncode == 0, ran.stderr
+    assert [call["step"] for call in theatre.calls()] == ["1", "2", "3"]
+    assert theatre.plan().results[1].attempts == 1
+    assert not theatre.plan().results[1].tried
