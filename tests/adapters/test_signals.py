@@ -147,6 +147,28 @@ STORIES: dict[str, tuple[list[bytes], Status | None, int, list[str]]] = {
         0,
         [],
     ),
+    "an error stands before what was said": (
+        [
+            line(type="mode"),
+            assistant(
+                "stop_sequence", isApiErrorMessage=True, timestamp="2026-11-16T05:11:16.140Z"
+            ),
+            user("Try.", timestamp="2026-11-16T05:11:16.005Z"),
+            line(type="file-history-snapshot"),
+        ],
+        Status.FAILED,
+        0,
+        [],
+    ),
+    "a result stands before its call": (
+        [
+            user([RESULT], timestamp="2026-11-16T05:11:17.000Z"),
+            assistant("tool_use", CALL, timestamp="2026-11-16T05:11:16.000Z"),
+        ],
+        Status.WORKING,
+        26,
+        [],
+    ),
     "an error is retried": (
         [user("Try."), line(type="system", subtype="api_error")],
         Status.WORKING,

@@ -118,9 +118,16 @@ class Watch:
                 told = "\n".join(map(str, self.told))
                 clues = "\n".join(map(str, self.view.clues))
                 screen = self.stage.look().seen.text
-                pytest.fail(f"no {what}\n{self.view.belief}\n{clues}\n{told}\n{screen}")
+                wrote = self.written()
+                pytest.fail(f"no {what}\n{self.view.belief}\n{clues}\n{told}\n{wrote}\n{screen}")
             time.sleep(0.05)
         return self.view
+
+    def written(self) -> str:
+        """The session files of Claude Code: what kinds of lines, and of when."""
+        files = sorted(self.stage.home.path.glob(".claude/projects/*/*.jsonl"))
+        lines = (json.loads(line) for file in files for line in file.read_text().splitlines())
+        return "\n".join(f"{line.get('timestamp')} {line.get('type')}" for line in lines)
 
     def hooks(self) -> list[str]:
         """The hooks that came, by name."""

@@ -7,6 +7,8 @@ says about the turn is an edge, and only of the main conversation: sub-agents wr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from koboshi.adapters.clocks import asked_wait
@@ -69,10 +71,7 @@ def read_transcript(seen: TranscriptGrew) -> SignalRead:
 def tell(lines: Iterable[bytes]) -> Tale:
     """The lines of a transcript, whatever else is between them."""
     tale = Tale()
-    for line in lines:
-        entry = object_in(line)
-        if entry.get("isSidechain") is True:
-            continue
+    for entry in _by_time(map(object_in, lines)):
         kind = entry.get("type")
         if kind == "assistant":
             _assistant(tale, entry)
@@ -81,6 +80,18 @@ def tell(lines: Iterable[bytes]) -> Tale:
         elif kind == "system" and entry.get("subtype") == "api_error":
             tale.status, tale.reason = Status.WORKING, "transcript: an API error, retrying"
     return tale
+
+
+def _by_time(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The main conversation's lines, as it went.
+
+    Claude Code 2.1.197 begins the file when it is first told something, and writes what it was
+    told after that. The answer does not wait for it: an error that comes at once stands before it.
+    """
+    told = [entry for entry in entries if entry.get("isSidechain") is not True]
+    stamps = accumulate(told, lambda last, entry: word(entry, "timestamp") or last, initial="")
+    timed = zip(islice(stamps, 1, None), told, strict=True)
+    return [entry for _, entry in sorted(timed, key=itemgetter(0))]
 
 
 def _assistant(tale: Tale, entry: dict[str, Any]) -> None:
