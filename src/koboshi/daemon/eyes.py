@@ -41,7 +41,8 @@ LOOK_GRID, TICK_GRID = 0.05, 1.0
 #: From the first look at a question to the second.
 AGAIN = 0.1
 #: Until what was not told yet is looked at again; and what is left of a doubt about an answer.
-OWED = 1.0
+#: More than a second: who prints a line a second is looked at by then, together with others.
+OWED = 1.5
 #: Between two looks when nothing stirs at all.
 BACKSTOP = 30.0
 #: Between two ticks: while something goes on, and when nothing has for `CALM`.

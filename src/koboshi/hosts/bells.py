@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from koboshi.hosts.writes import Hear
 
 #: Seconds in which bells that ring are told together: for one, for each more, and at most.
-MOMENT, MOMENT_EACH, MOMENT_MOST = 0.03, 0.001, 0.1
+MOMENT, MOMENT_EACH, MOMENT_MOST = 0.03, 0.002, 0.2
 #: Bytes for one read: all that a FIFO holds, on Linux.
 _CHUNK = 1 << 16
 #: Reads before others get their turn: the rest of a flood rings again.
@@ -60,7 +60,7 @@ class Belfry:
     """All bells of one host. What rings within a moment is told together.
 
     A hundred agents that print would wake us a hundred times a second, and tmux as often for the
-    looks that follow; so it is ten times, for all of them. A frame becomes whole meanwhile, too.
+    looks that follow; so it is five times, for all of them. A frame becomes whole meanwhile, too.
     """
 
     def __init__(self) -> None:

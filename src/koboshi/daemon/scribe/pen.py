@@ -1,4 +1,4 @@
-"""One pen for all agents of a process: collects lines, and writes them once a second.
+"""One pen for all agents of a process: collects lines, and writes them every other second.
 
 Rule 1: the loop never waits for a disk. A thread writes, and while it is held up lines are kept up
 to a limit, then counted.
@@ -24,7 +24,7 @@ from .papers import Paper, append
 log = logging.getLogger(__name__)
 
 #: Seconds from a line to its file.
-EVERY = 1.0
+EVERY = 2.0
 #: Entries that wait for the disk at most.
 MOST = 10_000
 #: Seconds that leaving may take.
