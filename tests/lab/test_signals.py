@@ -365,7 +365,11 @@ def test_a_supervisor_equips_and_hears_what_it_starts(
                 asked.append(supervisor.take(said))
             heard = {Source.SCREEN, Source.REGISTRY, Source.HOOK, Source.TRANSCRIPT} <= sources
             known.append(view)
-            return (heard and view.sight.context is not None) or time.monotonic() > deadline
+            # The transcript may tell of the context before the status line, which counts more.
+            context = view.sight.context
+            best = context is not None and context.source == "statusline"
+            rests = view.status is Status.IDLE
+            return (heard and best and rests) or time.monotonic() > deadline
 
         known: list[View] = []
         stage.run(watch_over(post, stage.host, enough=enough))
