@@ -7,7 +7,6 @@ says about the turn is an edge, and only of the main conversation: sub-agents wr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -88,9 +87,12 @@ def _by_time(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     Claude Code 2.1.197 begins the file when it is first told something, and writes what it was
     told after that. The answer does not wait for it: an error that comes at once stands before it.
     """
-    told = [entry for entry in entries if entry.get("isSidechain") is not True]
-    stamps = accumulate(told, lambda last, entry: word(entry, "timestamp") or last, initial="")
-    timed = zip(islice(stamps, 1, None), told, strict=True)
+    timed: list[tuple[str, dict[str, Any]]] = []
+    at = ""
+    for entry in entries:
+        if entry.get("isSidechain") is not True:
+            at = word(entry, "timestamp") or at  # a line without one belongs to the one above it
+            timed.append((at, entry))
     return [entry for _, entry in sorted(timed, key=itemgetter(0))]
 
 
