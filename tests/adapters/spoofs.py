@@ -15,7 +15,7 @@ from koboshi.adapters.grammar.boxes import find_box
 from koboshi.adapters.grammar.dialogs import read_dialog
 from koboshi.adapters.grammar.frames import Frame
 from koboshi.adapters.grammar.manifests import load
-from koboshi.adapters.grammar.turns import blocks_above, first_match
+from koboshi.adapters.grammar.turns import Blocks, first_match
 from koboshi.observations import ScreenSeen
 from tests.adapters.looks import CASES, FOUND, look_of
 
@@ -80,7 +80,7 @@ def place(agent: str, seen: ScreenSeen) -> int:
     end = max(box.top, 0)
     while end > 0 and _LEDGE.match(frame.rows[end - 1]) and agent in {"gemini", "codex"}:
         end -= 1
-    blocks = blocks_above(manifest, frame, end)
+    blocks = list(Blocks(manifest, frame, end))
     if blocks and _closes(agent, frame, blocks[0].start):
         return blocks[0].start
     return end

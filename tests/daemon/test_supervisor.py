@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from koboshi.adapters.decode import digest
 from koboshi.core.actions import Answer, Mode
 from koboshi.core.events import (
     Ending,
@@ -65,6 +66,23 @@ def test_a_raw_look_becomes_a_fact() -> None:
     told = [e.type for e in life.heard[before:]]
     life.live(0.1)  # what was decided about it is begun
     assert told == ["hook-read", "person-typed", "run-exited"]
+
+
+def test_what_is_told_of_a_look_says_whether_work_went_on() -> None:
+    """A clock that runs is no work; a line that was printed is."""
+    supervisor = started().supervisor
+    assert supervisor is not None
+    look = ScreenSeen(text="", run=1, at=supervisor.runtime.now().at, cols=80, rows=24)
+
+    def told(text: str, after: float) -> str:
+        supervisor.observe(replace(look, text=text, at=look.at + after))
+        assert supervisor.world.view.sight.digest == digest(replace(look, text=text))
+        return supervisor.world.view.sight.work
+
+    first = told("doing things 1s", 10.0)
+    assert first
+    assert told("doing things 7s", 20.0) == first
+    assert told("one is done\ndoing things 9s", 30.0) != first
 
 
 def kinds(events: list[Event]) -> list[type]:

@@ -21,11 +21,14 @@ import pytest
 from koboshi.errors import HostError, HostMissing, PlaceGone
 from koboshi.hosts.base import Host, Key, Launch, Text
 from koboshi.hosts.pty import PtyHost
+from koboshi.hosts.recorder import OWN_SLACK, SLACK, USUAL_SLACK
 from koboshi.hosts.tmux import TmuxHost
 from tests.hosts.contract import HostContract
 from tests.hosts.waiting import content, kept, program, until, until_ended, until_text
 
 pytestmark = pytest.mark.tmux
+
+SLACK_FILE = Path(OWN_SLACK)
 
 
 @asynccontextmanager
@@ -207,6 +210,26 @@ def test_our_client_takes_no_output_and_has_no_size(tmp_path: Path) -> None:
             assert {"control-mode", "no-output", "ignore-size", "UTF-8"} <= set(flags.split(","))
 
     asyncio.run(run())
+
+
+@pytest.mark.skipif(not SLACK_FILE.exists(), reason="timers have no slack on this system")
+def test_tmux_may_be_late_and_agents_are_not(tmp_path: Path) -> None:
+    """A slack is inherited: by the server from us, and by an agent from nobody."""
+    before, inherited = SLACK_FILE.read_text(encoding="ascii"), tmp_path / "slack"
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            argv = ("sh", "-c", f"echo slack $(cat {SLACK_FILE}); exec sleep 1000")
+            cwd = tempfile.gettempdir()
+            place = await host.start(Launch(agent="doll", run=1, argv=argv, cwd=cwd))
+            seen = await until_text(host, place, "slack")
+
+            assert seen.text.split()[:2] == ["slack", str(USUAL_SLACK)]
+            tmux(host, "run-shell", f"cat {SLACK_FILE} >{inherited}")
+            assert inherited.read_text(encoding="ascii").strip() == str(SLACK)
+
+    asyncio.run(run())
+    assert SLACK_FILE.read_text(encoding="ascii") == before
 
 
 def test_a_hub_that_somebody_closed_comes_back(tmp_path: Path) -> None:

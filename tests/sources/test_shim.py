@@ -94,6 +94,23 @@ def test_a_hook_waits_in_the_spool_where_nobody_listens(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+def test_a_spool_is_read_each_time_there_is_one_and_what_another_supervisor_had_taken(
+    folder: Path,
+) -> None:
+    """That nothing was left a moment ago says nothing about now."""
+    shim(folder, json.dumps(STOP).encode())
+    (folder / "spool").rename(folder / "spool.taken")
+    spool = Spool(folder / "spool", "a1")
+
+    assert len(spool.read()) == 1
+    assert spool.read() == []
+    for _ in range(2):
+        shim(folder, json.dumps(STOP).encode())
+        assert len(spool.read()) == 1
+        assert spool.read() == spool.read() == []
+    assert list(folder.iterdir()) == []
+
+
 def test_a_status_line_is_printed_and_handed_on(folder: Path) -> None:
     """Short: which model, how full."""
     window = {"used_percentage": 12, "context_window_size": 200_000}

@@ -70,9 +70,8 @@ def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
         return RunExited(run=run, meant=True)
     if reading.reason == "shell_prompt" and adapter.lost_session(seen):
         return RunExited(run=run, lost=True)
-    return ScreenRead(
-        run=run, reading=reading, digest=digest(seen), seen_at=seen.at, work=work(seen)
-    )
+    # Its `work` is left to who tells of it: most looks are not told of.
+    return ScreenRead(run=run, reading=reading, digest=digest(seen), seen_at=seen.at)
 
 
 def _exited(adapter: Adapter, run: int, code: int | None, signal: int | None) -> RunExited:

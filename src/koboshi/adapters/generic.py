@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from koboshi.core.readings import Reading, Status
 
@@ -21,6 +21,8 @@ class GenericAdapter(Bare):
     """Knowledge about no CLI in particular: it never proposes a key or a word."""
 
     name = "generic"
+    #: Styles say nothing about a program that is not known; to capture them costs tmux most.
+    reads_plain: ClassVar[bool] = True
 
     def read(self, seen: ScreenSeen) -> Reading:
         """`gone` with proof, `unknown` otherwise."""

@@ -59,8 +59,7 @@ class Coalescer:
         if grown:
             self._told = body
             return self._tell(body)
-        same = ScreenSame(run=body.run, digest=body.digest, seen_at=body.seen_at, work=body.work)
-        return self._tell(same)
+        return self._tell(ScreenSame(run=body.run, digest=body.digest, seen_at=body.seen_at))
 
     def _tell(self, body: _Told) -> _Told:
         self._digest, self._at = body.digest, body.seen_at

@@ -13,7 +13,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from koboshi.adapters.decode import decode
+from koboshi.adapters.decode import decode, work
 from koboshi.core.actions import Start
 from koboshi.core.engine import happen, step
 from koboshi.core.events import (
@@ -140,7 +140,7 @@ class Supervisor:
                 self.saw(body, observation.utc or self.runtime.now().utc, observation.cols)
             self._listen_to(body.run, body.reading.lines, observation)
             sifted = self._coalescer.sift(body, self.world.view)
-            if sifted is not None and not self._news(sifted):
+            if sifted is not None and not self._news(sifted, observation):
                 self._coalescer = Coalescer()  # fold passed over it: the next look must tell again
         elif body is not None and not self._old_story(body):
             if isinstance(body, RunExited):
@@ -199,9 +199,10 @@ class Supervisor:
         """Whether what the last look showed is not known yet: it was held back, or not written."""
         return self.world.view.run.exit is None and self._coalescer.owing
 
-    def _news(self, body: ScreenRead | ScreenSame) -> bool:
+    def _news(self, body: ScreenRead | ScreenSame, observation: Observation) -> bool:
         before = self.world
-        self.take(body)
+        shown = work(observation) if isinstance(observation, ScreenSeen) else ""
+        self.take(evolve(body, work=shown))
         return self.world is not before
 
     def _old_story(self, body: Body) -> bool:

@@ -35,6 +35,10 @@ from typing import Any, NoReturn
 #: The FIFO on which somebody may listen, see bells.py.
 BELL = "bell"
 
+#: Nanoseconds that timers of our tmux server may be late, see slack.py; and the kernel's default.
+SLACK, USUAL_SLACK = 10_000_000, 50_000
+OWN_SLACK = "/proc/self/timerslack_ns"
+
 #: Seconds to wait for launch.json. The host writes it right after it has marked the terminal; if
 #: the host died in between, nothing must start that nobody could find again.
 PATIENCE = 30.0
@@ -178,6 +182,7 @@ def become(launch: dict[str, Any], write_end: int, gate: int) -> NoReturn:
             os.tcsetpgrp(0, os.getpid())  # SIGTTOU is still ignored here, else we would stop
         for number in (*WAKING, *SURVIVED, *IGNORED_BY_PYTHON):
             signal.signal(number, signal.SIG_DFL)
+        be_punctual()
         kept = {name: os.environ[name] for name in launch["keep"] if name in os.environ}
         os.chdir(launch["cwd"])
         if os.read(gate, 1):
@@ -187,6 +192,16 @@ def become(launch: dict[str, Any], write_end: int, gate: int) -> NoReturn:
         os.write(write_end, str(error).encode(errors="replace"))
     finally:  # whatever went wrong: a second recorder must never run on from here
         os._exit(127)
+
+
+def be_punctual() -> None:
+    """Shed the slack that the tmux server passes on; any other is somebody's wish."""
+    with contextlib.suppress(OSError):
+        with open(OWN_SLACK, encoding="ascii") as file:
+            lenient = file.read().strip() == str(SLACK)
+        if lenient:
+            with open(OWN_SLACK, "w", encoding="ascii") as file:
+                file.write(str(USUAL_SLACK))
 
 
 def wait(pid: int, signals: int, blows: list[tuple[float, signal.Signals]]) -> int:

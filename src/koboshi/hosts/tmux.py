@@ -28,6 +28,7 @@ from koboshi.hosts.control import ConnectionLost, ControlClient
 from koboshi.hosts.ears import Ear
 from koboshi.hosts.panes import Pane, done
 from koboshi.hosts.runs import RunFolder, agent_env, slug, with_utf8
+from koboshi.hosts.slack import lenient_children
 from koboshi.hosts.sweep import sweep_runs
 from koboshi.hosts.trees import MARK
 from koboshi.observations import ScreenSeen
@@ -297,7 +298,8 @@ class TmuxHost:
             if self._client and self._client.alive:
                 return self._client
             await self._disconnect()
-            client = await ControlClient.open(self._argv(), client_env())
+            with lenient_children():
+                client = await ControlClient.open(self._argv(), client_env())
             self._client = client
             # Said again to a server that an older koboshi may have started.
             done(await client.ask(*(("set-option", *option) for option in panes.OPTIONS)))

@@ -62,11 +62,11 @@ def person_asked_for(view: View, now: Moment) -> Proposal | None:  # noqa: ARG00
     """
     for event in reversed(view.rare):
         body = event.body
+        if not isinstance(body, OrderGiven) or body.order not in (Order.ASK, Order.REPLY):
+            continue
         turned = view.status is Status.IDLE and view.belief.since > event.now.at
         if turned or event.now.at < view.run.since:
             return None  # the turn or the run has ended, and with it the call that waits
-        if not isinstance(body, OrderGiven) or body.order not in (Order.ASK, Order.REPLY):
-            continue
         if body.order is Order.REPLY:
             return None
         agent = view.context.agent

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .boxes import Box
     from .dialogs import DialogRead
     from .manifests import Manifest
-    from .turns import Block, Match
+    from .turns import Blocks, Match
 
 _OVERLAY_ROWS = 4  # in which a view names itself
 _KEPT_LINES = 40  # of the transcript, in `Reading.lines`
@@ -72,7 +72,7 @@ def _asking(manifest: Manifest, frame: Frame, dialog: DialogRead) -> Reading:
     )
     if dialog.prompt.kind is not PromptKind.LIMIT:
         return reading
-    found, _ = turns.ended(manifest, frame, turns.blocks_above(manifest, frame, above))
+    found, _ = turns.ended(manifest, frame, turns.Blocks(manifest, frame, above))
     return replace(reading, limit=_limit(found, frame) or Limit(kind="usage"))
 
 
@@ -105,7 +105,7 @@ def _without_region(manifest: Manifest, frame: Frame) -> Reading:
 
 
 def _at_box(manifest: Manifest, frame: Frame, box: Box) -> Reading:
-    blocks = turns.blocks_above(manifest, frame, max(box.top, 0))
+    blocks = turns.Blocks(manifest, frame, max(box.top, 0))
     notices = turns.notices(frame, box)
     context, where = turns.context(manifest, notices)
     reading = _judged(manifest, frame, box, blocks, notices)
@@ -125,7 +125,7 @@ def _at_box(manifest: Manifest, frame: Frame, box: Box) -> Reading:
 
 
 def _judged(
-    manifest: Manifest, frame: Frame, box: Box, blocks: list[Block], notices: list[str]
+    manifest: Manifest, frame: Frame, box: Box, blocks: Blocks, notices: list[str]
 ) -> Reading:
     title = frame.seen.title
     fresh = turns.first_match(manifest.sign("splash"), notices)
@@ -157,7 +157,7 @@ def _is_before_header(manifest: Manifest, frame: Frame, box: Box) -> bool:
     return all(not row or manifest.box.alone.match(row) for row in frame.rows[: max(box.top, 0)])
 
 
-def _resting(manifest: Manifest, frame: Frame, blocks: list[Block], notices: list[str]) -> Reading:
+def _resting(manifest: Manifest, frame: Frame, blocks: Blocks, notices: list[str]) -> Reading:
     standing = turns.first_match(manifest.sign("standing"), notices)
     found, line = turns.ended(manifest, frame, blocks)
     found = standing or found

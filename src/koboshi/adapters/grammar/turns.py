@@ -14,7 +14,7 @@ from .manifests import NEVER
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from .boxes import Box
     from .frames import Frame
@@ -64,18 +64,41 @@ def _first_match(signs: tuple[Sign, ...], lines: tuple[str, ...]) -> Match | Non
     return None
 
 
-def blocks_above(manifest: Manifest, frame: Frame, end: int) -> list[Block]:
-    """The last blocks of the transcript above that row, the last one first."""
-    blocks: list[Block] = []
-    opens, rows = manifest.blocks.head.match, frame.rows
+class Blocks:
+    """The last blocks above a row, the last one first; found as far as anybody asks for them."""
+
+    __slots__ = ("_found", "_rest")
+
+    def __init__(self, manifest: Manifest, frame: Frame, end: int) -> None:
+        self._found: list[Block] = []
+        self._rest = _upwards(manifest, frame, end)
+
+    def nth(self, place: int) -> Block | None:
+        """The one at that place, the last one being 0."""
+        while len(self._found) <= place:
+            block = next(self._rest, None)
+            if block is None:
+                return None
+            self._found.append(block)
+        return self._found[place]
+
+    def __iter__(self) -> Iterator[Block]:
+        """All that are looked at."""
+        place = 0
+        while (block := self.nth(place)) is not None:
+            yield block
+            place += 1
+
+
+def _upwards(manifest: Manifest, frame: Frame, end: int) -> Iterator[Block]:
+    opens, rows, count = manifest.blocks.head.match, frame.rows, 0
     for index in range(end - 1, max(end - _MAX_LOOK_UP, -1), -1):
         row = rows[index]
         if row and opens(row):
-            blocks.append(Block(index, end, row))
-            end = index
-            if len(blocks) == _MAX_BLOCKS:
-                break
-    return blocks
+            yield Block(index, end, row)
+            end, count = index, count + 1
+            if count == _MAX_BLOCKS:
+                return
 
 
 def notices(frame: Frame, box: Box) -> list[str]:
@@ -113,23 +136,24 @@ def _menu_entry(menu: re.Pattern[str], frame: Frame, box: Box) -> re.Match[str] 
     return below[0] if below else None
 
 
-def running(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> Match | None:
+def running(manifest: Manifest, frame: Frame, box: Box, blocks: Blocks) -> Match | None:
     """What proves that a turn runs: the spinner above the box, or the hint under it."""
-    if blocks:
-        line = joined(manifest, frame, blocks[0])
+    last = blocks.nth(0)
+    if last is not None:
+        line = joined(manifest, frame, last)
         # A tip may hang under a spinner, by another margin than what hangs under an answer.
-        spinner = first_match(manifest.sign("spinner"), [line, blocks[0].head])
-        if spinner is not None and not _is_written(frame, blocks[0].start, spinner.sign):
-            return _retried(manifest, frame, blocks) or _with_detail(
-                manifest, frame, blocks[0], spinner
-            )
+        spinner = first_match(manifest.sign("spinner"), [line, last.head])
+        if spinner is not None and not _is_written(frame, last.start, spinner.sign):
+            retried = _retried(manifest, frame, blocks)
+            return retried or _with_detail(manifest, frame, last, spinner)
     below = [row for row in frame.rows[box.bottom :] if row]
     return first_match(manifest.sign("busy"), below) or _pending(manifest, frame, box, blocks)
 
 
-def _pending(manifest: Manifest, frame: Frame, box: Box, blocks: list[Block]) -> Match | None:
+def _pending(manifest: Manifest, frame: Frame, box: Box, blocks: Blocks) -> Match | None:
     """A message that waits above the box to be sent: then a turn runs, or is about to."""
-    start = blocks[0].start + 1 if blocks else 0
+    last = blocks.nth(0)
+    start = last.start + 1 if last else 0
     for index in range(start, max(box.top, 0)):
         found = first_match(manifest.sign("pending"), [frame.rows[index]])
         if found is not None and not _is_written(frame, index, found.sign):
@@ -142,11 +166,12 @@ def _is_written(frame: Frame, row: int, sign: Sign) -> bool:
     return bool(sign.faint) and frame.is_faint(row, sign.faint) is False
 
 
-def _retried(manifest: Manifest, frame: Frame, blocks: list[Block]) -> Match | None:
+def _retried(manifest: Manifest, frame: Frame, blocks: Blocks) -> Match | None:
     """Old versions hang their retries under the message, above a spinner like any other."""
-    if len(blocks) < 2 or not manifest.blocks.user.match(blocks[1].head):  # noqa: PLR2004
+    message = blocks.nth(1)
+    if message is None or not manifest.blocks.user.match(message.head):
         return None
-    lines = [text for _, text in trees(manifest, frame, blocks[1])]
+    lines = [text for _, text in trees(manifest, frame, message)]
     return first_match(manifest.sign("retried"), reversed(lines))
 
 
@@ -198,7 +223,7 @@ def trees(manifest: Manifest, frame: Frame, block: Block) -> list[tuple[int, str
     return [(index, flowed(rows, frame.columns)) for index, rows in lines]
 
 
-def ended(manifest: Manifest, frame: Frame, blocks: list[Block]) -> tuple[Match | None, str]:
+def ended(manifest: Manifest, frame: Frame, blocks: Blocks) -> tuple[Match | None, str]:
     """How the last turn ended, and the line that shows it; None when nothing is said."""
     shown = ""
     for block in blocks:
@@ -260,7 +285,7 @@ def _colour(frame: Frame, index: int, found: re.Match[str]) -> bool | None:
     return frame.is_coloured(index, text)
 
 
-def still_open(manifest: Manifest, blocks: list[Block], frame: Frame) -> str:
+def still_open(manifest: Manifest, blocks: Blocks, frame: Frame) -> str:
     """The last answer when nothing shows that it is complete; empty when all is said."""
     for block in blocks:
         if not manifest.blocks.open_end.match(block.head):
