@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _Told = TypeVar("_Told", ScreenRead, ScreenSame)
 
 #: Seconds between events while only lines are added, only a spinner moves, nothing moves.
-GROWING = 3.0
+GROWING = 5.0
 MOVING = 1.0
 STILL = 5.0
 
