@@ -135,12 +135,11 @@ class Supervisor:
     def observe(self, observation: Observation) -> None:
         """Take in a raw look; its run and time are already ours."""
         body = self._decoded(observation)
-        if isinstance(body, ScreenRead):
-            if isinstance(observation, ScreenSeen):
-                self.saw(body, observation.utc or self.runtime.now().utc, observation.cols)
+        if isinstance(body, ScreenRead) and isinstance(observation, ScreenSeen):
+            self.saw(body, observation.utc or self.runtime.now().utc, observation.cols)
             self._listen_to(body.run, body.reading.lines, observation)
             sifted = self._coalescer.sift(body, self.world.view)
-            if sifted is not None and not self._news(sifted, observation):
+            if sifted is not None and not self._news(evolve(sifted, work=work(observation))):
                 self._coalescer = Coalescer()  # fold passed over it: the next look must tell again
         elif body is not None and not self._old_story(body):
             if isinstance(body, RunExited):
@@ -199,10 +198,9 @@ class Supervisor:
         """Whether what the last look showed is not known yet: it was held back, or not written."""
         return self.world.view.run.exit is None and self._coalescer.owing
 
-    def _news(self, body: ScreenRead | ScreenSame, observation: Observation) -> bool:
+    def _news(self, body: ScreenRead | ScreenSame) -> bool:
         before = self.world
-        shown = work(observation) if isinstance(observation, ScreenSeen) else ""
-        self.take(evolve(body, work=shown))
+        self.take(body)
         return self.world is not before
 
     def _old_story(self, body: Body) -> bool:

@@ -1,8 +1,8 @@
 """How late timers may be: those of our own tmux server, a little later than usual. Linux only.
 
 tmux sets a timer of 10 ms whenever a cursor moves, and asks the kernel about every terminal it has
-whenever it wakes. Where a hundred agents print, these timers are half of its work. Up to 10 ms late
-they fall together with what wakes it anyway: of 203 wake-ups a second 117 are left.
+whenever it wakes. Where a hundred agents print, that is costly. Up to 10 ms late these timers fall
+together with what wakes it anyway: of 203 wake-ups a second 117 are left.
 
 The slack of another process cannot be set without privileges, but a new one inherits ours. What it
 starts would inherit it, too: the recorder gives every program the usual one back. A shell that a

@@ -40,7 +40,7 @@ class Match:
         return f"{self.sign.name}: {self.line.strip()}"
 
 
-class Block(NamedTuple):  # made a dozen times a look
+class Block(NamedTuple):  # made up to a dozen times a look
     """Rows of the transcript that belong together."""
 
     start: int
