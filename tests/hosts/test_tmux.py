@@ -133,6 +133,59 @@ def test_a_dead_server_means_gone_places_and_a_new_server(tmp_path: Path) -> Non
     asyncio.run(run())
 
 
+def test_a_place_that_was_looked_at_is_known_from_its_id_on_another_server(tmp_path: Path) -> None:
+    """Looks ask for less than other verbs, and tell runs apart all the same."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            old = await host.start(launch("show", "first"))
+            await until_text(host, old, "first")
+            server = psutil.Process(int(tmux(host, "display-message", "-p", "#{pid}")))
+            server.kill()
+            await until(lambda: not lives(server))
+            new = await host.start(launch("show", "other"))
+            assert replace(new, pid=None) == replace(old, pid=None)
+            assert (await until_text(host, new, "other")).pid == new.pid
+            tmux(host, "set-option", "-p", "-t", new.id, "@koboshi_agent", "somebody")
+            tmux(host, "set-option", "-p", "-t", new.id, "@koboshi_folder", "elsewhere")
+            with pytest.raises(PlaceGone):
+                await host.look(new)
+
+    asyncio.run(run())
+
+
+def test_nobody_is_gone_because_an_option_is(tmp_path: Path) -> None:
+    """What looks ask for is kept in tmux, where a person or an agent may change it."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            place = await host.start(launch("show", "here"))
+            known = await until_text(host, place, "pid=")
+            for words in (("-u", "@koboshi_look"), ("@koboshi_look", "nothing of use")):
+                tmux(host, "set-option", "-s", *words)
+                for _ in range(2):
+                    seen = await host.look(place)
+                    assert (seen.text, seen.cols, seen.rows, seen.command, seen.pid) == (
+                        *(known.text, known.cols, known.rows, known.command, known.pid),
+                    )
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("title", ["#{pid} #(id) %H:%M", "a ␞ b ␞␞ c", "#{E:@koboshi_look}"])
+def test_a_title_is_what_the_program_wrote(title: str, tmp_path: Path) -> None:
+    """It is told by a format, and may look like one."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            place = await host.start(launch("show", f"\x1b]0;{title}\x07titled"))
+            await until_text(host, place, "titled")
+            assert (await host.look(place)).title == title
+            assert (await host.glance(place)).title == title
+
+    asyncio.run(run())
+
+
 def test_folders_of_runs_whose_server_died_go_with_the_next_start(tmp_path: Path) -> None:
     """Not those of other agents and of later runs, nor what is named otherwise."""
 

@@ -24,12 +24,33 @@ ATTACH = (
     *("-f", "no-output,ignore-size", "printf", "%s\\n", HUB_TEXT),
 )
 
+SEPARATOR = "␞"  # printable: tmux may replace control characters
+#: What a look asks for; the first of them tells the runs of all agents apart.
+LOOKED_AT = (
+    "@koboshi_folder",
+    "pane_dead",
+    "pane_width",
+    "pane_height",
+    "cursor_x",
+    "cursor_y",
+    "session_activity",
+    "session_last_attached",
+    "pane_current_command",
+    "pane_title",
+)
+FIELDS = ("pane_id", "@koboshi_run", "session_id", "@koboshi_agent", *LOOKED_AT)
+FORMAT = SEPARATOR.join(f"#{{{field}}}" for field in FIELDS)
+SERVER_FORMAT = f"#{{pid}}{SEPARATOR}#{{socket_path}}"
+#: Kept by the server: to read three hundred characters anew costs it as much as to follow them.
+LOOK = "@koboshi_look"
+
 #: Arguments of one `set-option` each. `window-size manual` is absent on purpose: as a global option
 #: it crashes the server of tmux 3.3a at the first new-session; `resize-window` sets it per window.
 OPTIONS: tuple[Command, ...] = (
     ("-s", "exit-empty", "off"),
     ("-s", "escape-time", "10"),
     ("-s", "focus-events", "on"),
+    ("-s", LOOK, SEPARATOR.join(f"#{{{field}}}" for field in LOOKED_AT)),
     ("-g", "default-terminal", "tmux-256color"),
     ("-g", "history-limit", "5000"),
     ("-g", "remain-on-exit", "on"),
@@ -41,25 +62,39 @@ OPTIONS: tuple[Command, ...] = (
     ("-g", "status-right", "C-b d leaves, the agent goes on"),
 )
 
-SEPARATOR = "␞"  # printable: tmux may replace control characters
-FIELDS = (
-    "pane_id",
-    "@koboshi_run",
-    "@koboshi_folder",
-    "pane_dead",
-    "pane_width",
-    "pane_height",
-    "cursor_x",
-    "cursor_y",
-    "session_activity",
-    "session_last_attached",
-    "session_id",
-    "@koboshi_agent",
-    "pane_current_command",
-    "pane_title",
-)
-FORMAT = SEPARATOR.join(f"#{{{field}}}" for field in FIELDS)
-SERVER_FORMAT = f"#{{pid}}{SEPARATOR}#{{socket_path}}"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a look finds out about a pane besides its screen."""
+
+    folder: str
+    dead: bool
+    cols: int
+    rows: int
+    cursor: tuple[int, int]
+    typed_at: int | None  #: when a person last pressed a key there, in whole UTC seconds
+    command: str
+    title: str
+
+    @classmethod
+    def parse(cls, line: str) -> Shown | None:
+        """What one line of LOOKED_AT says; None when there is no such pane, or it is not ours."""
+        # The title comes last and takes the rest: an agent may put anything there.
+        parts = line.split(SEPARATOR, len(LOOKED_AT) - 1)
+        if len(parts) < len(LOOKED_AT) or not all(map(str.isdecimal, parts[2:7])):
+            return None
+        folder, dead, cols, rows, x, y, typed, attached, command, title = parts
+        return cls(
+            folder=folder.replace("/", "_"),  # the agent could have set it
+            dead=dead == "1",
+            cols=int(cols),
+            rows=int(rows),
+            cursor=(int(x), int(y)),
+            # A session counts its making as activity; without a terminal nobody types.
+            typed_at=int(typed) if attached else None,
+            command=command,
+            title=title,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,42 +104,23 @@ class Pane:
     id: str
     agent: str
     run: int
-    folder: str
-    dead: bool
-    cols: int
-    rows: int
-    cursor: tuple[int, int]
-    typed_at: int | None  #: when a person last pressed a key there, in whole UTC seconds
     tmux_session: str
-    command: str
-    title: str
+    shown: Shown
 
     @classmethod
     def parse(cls, line: str) -> Pane | None:
         """The pane of one FORMAT line; None when it is not ours."""
-        # The title comes last and takes the rest: an agent may put anything there.
-        parts = line.split(SEPARATOR, len(FIELDS) - 1)
-        if len(parts) < len(FIELDS) or not all(
-            part.isdecimal() for part in (parts[1], *parts[4:9])
-        ):
+        pane_id, *rest = line.split(SEPARATOR, len(FIELDS) - len(LOOKED_AT))
+        shown = Shown.parse(rest.pop()) if rest else None
+        if shown is None or not rest[0].isdecimal():
             return None
-        pane_id, run, folder, dead, cols, rows, x, y, typed, attached, session, *rest = parts
-        agent, command, title = rest
-        return cls(
-            id=pane_id,
-            agent=agent,
-            run=int(run),
-            folder=folder.replace("/", "_"),  # the agent could have set it
-            dead=dead == "1",
-            cols=int(cols),
-            rows=int(rows),
-            cursor=(int(x), int(y)),
-            # A session counts its making as activity; without a terminal nobody types.
-            typed_at=int(typed) if attached else None,
-            tmux_session=session,
-            command=command,
-            title=title,
-        )
+        run, session, agent = rest
+        return cls(id=pane_id, agent=agent, run=int(run), tmux_session=session, shown=shown)
+
+    @property
+    def folder(self) -> str:
+        """The name of its run's folder."""
+        return self.shown.folder
 
 
 def check(launch: Launch) -> None:
@@ -123,7 +139,7 @@ def check(launch: Launch) -> None:
 def checked(reply: Reply, place: Place) -> Pane:
     """The pane, if it is there and still belongs to that run."""
     # display-message does not fail for a pane that is not there: it prints empty fields.
-    pane = None if reply.failed else _parsed(reply.text)
+    pane = None if reply.failed else Pane.parse(reply.text)
     if pane is None or (pane.id, pane.agent, pane.run) != (place.id, place.agent, place.run):
         message = f"terminal {place.id} of {place.agent!r} run {place.run} is gone"
         raise PlaceGone(message)
@@ -131,9 +147,9 @@ def checked(reply: Reply, place: Place) -> Pane:
 
 
 @functools.lru_cache(maxsize=1024)
-def _parsed(line: str) -> Pane | None:
+def looked(line: str) -> Shown | None:
     """Looked at again and again, most panes say the same of themselves."""
-    return Pane.parse(line)
+    return Shown.parse(line)
 
 
 def done(replies: list[Reply]) -> list[Reply]:
@@ -150,6 +166,11 @@ def done(replies: list[Reply]) -> list[Reply]:
 def describe(pane: str) -> Command:
     """Print FORMAT for one pane."""
     return ("display-message", "-p", "-t", pane, FORMAT)
+
+
+def look_at(pane: str) -> Command:
+    """Print LOOKED_AT for one pane; nothing where somebody took the option away."""
+    return ("display-message", "-p", "-t", pane, f"#{{E:{LOOK}}}")
 
 
 def capture(pane: str) -> tuple[Command, Command]:

@@ -36,6 +36,7 @@ from koboshi.observations import ScreenSeen
 if TYPE_CHECKING:
     from koboshi.hosts.base import Keystroke, Launch
     from koboshi.hosts.control import Command, Reply
+    from koboshi.hosts.panes import Shown
 
 #: What the agent's environment takes from tmux and not from us.
 OF_TMUX = ("TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE")
@@ -63,6 +64,8 @@ class TmuxHost:
         self._ears: dict[tuple[str, str, int], Ear] = {}
         self._belfry = Belfry()
         self._folders: dict[str, RunFolder] = {}
+        #: The folder that a place was last known by: it tells runs apart, also on another server.
+        self._marks: dict[tuple[str, str, int], str] = {}
 
     # -- verbs ---------------------------------------------------------------------------------
 
@@ -101,33 +104,33 @@ class TmuxHost:
         deadline = time.monotonic() + LAST_OUTPUT
         while True:
             at, utc = time.monotonic(), time.time()
-            pane, text, ansi = await self._capture(place, plain=plain)
-            folder = self._folder(pane)
+            shown, text, ansi = await self._capture(place, plain=plain)
+            folder = self._folder(shown.folder)
             ended = folder.ended()
-            if ended is None or pane.dead or time.monotonic() > deadline:
+            if ended is None or shown.dead or time.monotonic() > deadline:
                 break
             await asyncio.sleep(0.01)  # ended, but tmux has not read all that it wrote
         if ear := self._ears.get(_key(place)):
-            ear.pace.saw((text, pane.title, pane.command))
+            ear.pace.saw((text, shown.title, shown.command))
         child = folder.child()
-        alive = ended is None and (not pane.dead or (child is not None and child.running()))
+        alive = ended is None and (not shown.dead or (child is not None and child.running()))
         return ScreenSeen(
             text=text,
-            run=pane.run,
+            run=place.run,
             at=at,
             utc=utc,
             ansi=ansi,
-            title=pane.title,
-            command=pane.command if alive else "",
-            cols=pane.cols,
-            rows=pane.rows,
-            cursor=pane.cursor,
+            title=shown.title,
+            command=shown.command if alive else "",
+            cols=shown.cols,
+            rows=shown.rows,
+            cursor=shown.cursor,
             pid=child.pid if child else None,
             alive=alive,
             code=ended.code if ended else None,
             signal=ended.signal if ended else None,
             plain=plain,
-            typed_at=pane.typed_at,
+            typed_at=shown.typed_at,
         )
 
     async def stirred(self, place: Place, patience: float) -> bool:
@@ -135,14 +138,14 @@ class TmuxHost:
         ear = self._ears.get(_key(place))
         if ear is None:
             _, pane = await self._reach(place)
-            ear = self._ears[_key(place)] = Ear(self._folder(pane).path, self._belfry)
+            ear = self._ears[_key(place)] = Ear(self._folder(pane.folder).path, self._belfry)
         return await ear.stirred(patience, lambda: self._attach(ear, place))
 
     async def type(self, place: Place, strokes: tuple[Keystroke, ...]) -> None:
         """Send keystrokes in order; text is a bracketed paste where the program asked for such."""
         commands = panes.press(place.id, strokes)
         client, pane = await self._reach(place)
-        if self._folder(pane).ended():
+        if self._folder(pane.folder).ended():
             message = f"run {place.run} of {place.agent!r} has ended, nothing can be typed"
             raise HostError(message)
         done(await client.ask(*commands))
@@ -152,7 +155,7 @@ class TmuxHost:
     async def end(self, place: Place, *, force: bool) -> None:
         """Signal all processes of the run; a pid that now belongs to another is never hit."""
         _, pane = await self._reach(place)
-        await asyncio.to_thread(self._folder(pane).end, force=force)
+        await asyncio.to_thread(self._folder(pane.folder).end, force=force)
 
     async def forget(self, place: Place) -> None:
         """Remove the pane of an ended program, and its record."""
@@ -163,7 +166,8 @@ class TmuxHost:
         done(await client.ask(("kill-pane", "-t", place.id)))
         if ear := self._ears.pop(_key(place), None):
             ear.close()
-        self._folder(pane).remove()
+        self._marks.pop(_key(place), None)
+        self._folder(pane.folder).remove()
         del self._folders[pane.folder]
 
     async def attach_argv(self, place: Place) -> tuple[str, ...]:
@@ -194,7 +198,7 @@ class TmuxHost:
 
     async def shutdown(self) -> None:
         """Kill our server with every agent in it and remove its socket: for tests, uninstalling."""
-        folders = [self._folder(pane) for pane in await self._panes()]
+        folders = [self._folder(pane.folder) for pane in await self._panes()]
         for folder in folders:
             await asyncio.to_thread(folder.end, force=True)
         client = await self._connect()
@@ -252,31 +256,42 @@ class TmuxHost:
         client, (facts, piped) = await self._read(panes.describe(place.id), bells.piped(place.id))
         pane = panes.checked(facts, place)
         taken, _, device = piped.text.partition(" ")
-        if ear.fifo is None or pane.dead or ear.listen(device):
+        if ear.fifo is None or pane.shown.dead or ear.listen(device):
             return
         if taken != "1":
             done(await client.ask(bells.attach(place.id, ear.fifo)))
 
-    async def _capture(self, place: Place, *, plain: bool) -> tuple[Pane, str, str]:
+    async def _capture(self, place: Place, *, plain: bool) -> tuple[Shown, str, str]:
         """Facts and both forms of the screen in one round trip; or only the plain one."""
         wanted = panes.capture(place.id)[: 1 if plain else 2]
-        _, (facts, *screens) = await self._read(panes.describe(place.id), *wanted)
-        pane = panes.checked(facts, place)
+        mark = self._marks.get(_key(place))
+        asked = panes.describe(place.id) if mark is None else panes.look_at(place.id)
+        _, (facts, *screens) = await self._read(asked, *wanted)
+        if mark is None:
+            shown = panes.checked(facts, place).shown
+            self._marks[_key(place)] = shown.folder
+        else:
+            short = panes.looked(facts.text)
+            if short is None or short.folder != mark:
+                # Nobody is gone by a short answer: it is asked again in full.
+                del self._marks[_key(place)]
+                return await self._capture(place, plain=plain)
+            shown = short
         done(screens)
-        return pane, screens[0].text, "" if plain else screens[1].text
+        return shown, screens[0].text, "" if plain else screens[1].text
 
     @property
     def _runs(self) -> Path:
         return self._state_dir / "runs"
 
-    def _folder(self, pane: Pane) -> RunFolder:
-        folder = self._folders.get(pane.folder)
+    def _folder(self, name: str) -> RunFolder:
+        folder = self._folders.get(name)
         if folder is None:  # kept: it remembers who the program is, and looks are many
-            folder = self._folders[pane.folder] = RunFolder(self._runs / pane.folder)
+            folder = self._folders[name] = RunFolder(self._runs / name)
         return folder
 
     def _place(self, pane: Pane) -> Place:
-        child = self._folder(pane).child()
+        child = self._folder(pane.folder).child()
         return Place(id=pane.id, agent=pane.agent, run=pane.run, pid=child.pid if child else None)
 
     # -- the connection ------------------------------------------------------------------------
