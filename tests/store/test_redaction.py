@@ -9,11 +9,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from koboshi.adapters.text import width
-from koboshi.store.redaction import redact, secret_values
+from koboshi.store.redaction import redact, secret_values, spotless
 from tests.store.secret_corpus import CORPUS
 
 KEY = "sk-ant-api03-" + "Ab1_" * 8
@@ -158,6 +158,38 @@ npm WARN deprecated request@2.88.2: see https://github.com/request/request/issue
   at Object.<anonymous> (/app/node_modules/jest-circus/build/utils.js:231:10)
 2026-11-16T01:38:08Z P0 TXT001 fatal-words-printed
 """
+
+
+#: Rows that begin what another may end: joined without care, one would hide the other.
+SPLIT = [
+    "password =",
+    "token:",
+    "os.getenv(password=hunter2222222",
+    "-----BEGIN RSA PRIVATE KEY-----",
+]
+PARTS = st.one_of(
+    st.sampled_from([text for _, text in CORPUS.values()]),
+    st.sampled_from(ORDINARY.splitlines()),
+    st.sampled_from(SPLIT),
+    st.text(st.sampled_from("ab1_-=.: \n\x1b[0m日ü@/"), max_size=40),
+)
+
+
+@given(st.lists(st.tuples(PARTS, st.integers(0, 12)), max_size=4))
+@example([(SPLIT[0], 0), (SPLIT[2], 0)])
+def test_what_is_spotless_together_is_so_one_by_one(texts: list[tuple[str, int]]) -> None:
+    """Many are looked through at once, and no secret may hide behind another text."""
+    if spotless(texts, ("ab1_ab1_",)):
+        assert all(redact(text, secrets=("ab1_ab1_",), cols=cols) == text for text, cols in texts)
+
+
+@pytest.mark.parametrize("kind", CORPUS)
+def test_one_secret_among_many_texts_is_seen(kind: str) -> None:
+    """Wherever it stands, and after whatever."""
+    plain = [(row, 80) for row in ORDINARY.splitlines()[:5]]
+    assert spotless(plain)
+    for before in SPLIT[:2]:
+        assert not spotless([*plain, (before, 80), (CORPUS[kind][1], 0), *plain])
 
 
 @pytest.mark.parametrize("row", ORDINARY.splitlines())

@@ -64,6 +64,26 @@ def test_secrets_are_masked_also_over_two_rows(tmp_path: Path) -> None:
     assert said.count("\n") == 2
 
 
+def test_one_log_with_a_key_is_masked_among_many(tmp_path: Path) -> None:
+    """They are looked through together; each agent's own secrets are its own."""
+    key = "sk-ant-api03-" + "Zk9" * 12
+    logs = [Paper(agent=f"a{n}", folder=tmp_path, base=f"log{n}") for n in range(120)]
+
+    async def scene(pen: Pen) -> None:
+        for n, log in enumerate(logs):
+            pen.put(log, Entry(UTC, ("a word", f"key {key}" if n == 70 else "no key", "hunter22")))
+        await pen.settled()
+        for n, log in enumerate(logs):
+            pen.put(log, Entry(UTC, ("my hunter22 word",)), ("hunter22",) if n == 3 else ())
+
+    written(scene)
+    said = [(tmp_path / f"log{n}.log").read_text() for n in range(120)]
+    assert all(each.count("\n") == 4 for each in said)
+    assert [n for n, each in enumerate(said) if "no key" not in each] == [70]
+    assert not any("Zk9" in each for each in said)
+    assert [n for n, each in enumerate(said) if "my hunter22" not in each] == [3]
+
+
 def test_a_log_that_cannot_be_written_is_told_of_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import queue
 import threading
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from koboshi.store.redaction import ESCAPE, redact
+from koboshi.store.redaction import ESCAPE, redact, spotless
 
 from .papers import Paper, append
 
@@ -29,6 +30,8 @@ EVERY = 2.0
 MOST = 10_000
 #: Seconds that leaving may take.
 LEAVES = 2.0
+#: Logs in which keys are looked for at once.
+_TOGETHER = 50
 _LOST = "(lines were lost here: {})"
 
 
@@ -40,6 +43,11 @@ class Entry:
     rows: tuple[str, ...]
     lead: int = 0
     cols: int = 0
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(self.rows)
 
 
 @dataclass(slots=True)
@@ -124,9 +132,14 @@ class Pen:
 
     def _write_all(self) -> None:
         while (batch := self._batches.get()) is not None:
-            for paper, entries in batch.entries.items():
-                lost = self._broken.get(paper, 0) + batch.lost
-                self._try(paper, paper.agent, _Page(paper, entries, batch.secrets[paper], lost))
+            pages = [_Page(p, entries, batch.secrets[p]) for p, entries in batch.entries.items()]
+            for first in range(0, len(pages), _TOGETHER):
+                some = pages[first : first + _TOGETHER]
+                clean = _is_clean(some)
+                for page in some:
+                    page.clean = clean
+                    page.lost = self._broken.get(page.paper, 0) + batch.lost
+                    self._try(page.paper, page.paper.agent, page)
             for path, job in batch.jobs.items():
                 self._try(path, path.parent.name, job)
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
@@ -152,25 +165,37 @@ class _Page:
     paper: Paper
     entries: list[Entry]
     secrets: tuple[str, ...]
-    lost: int
+    lost: int = 0
+    clean: bool = False  #: nothing in it has to be masked
 
     def __call__(self) -> None:
-        rows = [row for entry in self.entries for row in _rows(entry, self.secrets)]
+        rows = [row for entry in self.entries for row in self._rows(entry)]
         if self.lost:
             rows.insert(0, _row(self.entries[0].utc, _LOST.format(self.lost)))
         text = "".join(rows).encode("utf-8", "backslashreplace")
         append(self.paper, self.entries[-1].utc, text)
 
+    def _rows(self, entry: Entry) -> list[str]:
+        said = entry.text
+        if not self.clean:
+            said = redact(said, secrets=self.secrets, cols=entry.cols)
+        return [_row(entry.utc, row) for row in said.split("\n")[entry.lead :]]
 
-def _rows(entry: Entry, secrets: tuple[str, ...]) -> list[str]:
-    said = redact("\n".join(entry.rows), secrets=secrets, cols=entry.cols)
-    return [_row(entry.utc, row) for row in said.split("\n")[entry.lead :]]
+
+def _is_clean(pages: list[_Page]) -> bool:
+    """Whether nothing in any of them has to be masked: so it is nearly always."""
+    texts = [(entry.text, entry.cols) for page in pages for entry in page.entries]
+    return spotless(texts, {each for page in pages for each in page.secrets})
 
 
 def _row(utc: float, text: str) -> str:
     """One line, whatever an agent printed."""
-    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(utc))
-    bare = ESCAPE.sub("", text)
-    if not bare.isprintable():
-        bare = "".join(char if char.isprintable() else "\ufffd" for char in bare)
-    return f"{when} {bare}\n"
+    if not text.isprintable():
+        bare = ESCAPE.sub("", text)
+        text = "".join(char if char.isprintable() else "\ufffd" for char in bare)
+    return f"{_stamp(int(utc))} {text}\n"
+
+
+@functools.lru_cache(maxsize=16)
+def _stamp(utc: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(utc))
