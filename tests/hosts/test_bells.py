@@ -150,11 +150,40 @@ def test_who_waits_is_woken_when_the_bell_is_closed(tmp_path: Path) -> None:
 
     async def run() -> None:
         bell = Bell(tmp_path, Belfry())
-        waiting = asyncio.create_task(bell.wait(60))
-        await asyncio.sleep(0)
+        waiting = bell.wait(60)
         bell.close()
         await asyncio.wait_for(waiting, 30)
         assert bell.closed
+
+    asyncio.run(run())
+
+
+def test_waits_end_in_their_order_never_early_and_those_of_one_moment_together() -> None:
+    """One timer for all of them; who gave up waiting disturbs nobody."""
+
+    async def run() -> None:
+        belfry, loop = Belfry(), asyncio.get_running_loop()
+        begun = loop.time()
+        ends: dict[str, float] = {}
+        waits = {
+            name: belfry.wait(seconds)
+            for name, seconds in {
+                "long": 0.1,
+                "none": 0.0,
+                "short": 0.03,
+                "short too": 0.03,
+            }.items()
+        }
+        for name, wait in waits.items():
+            wait.add_done_callback(lambda _, name=name: ends.setdefault(name, loop.time() - begun))  # type: ignore[misc]
+        gone = belfry.wait(0.03)
+        gone.cancel()
+        await asyncio.wait_for(asyncio.gather(*waits.values()), 30)
+        assert list(ends) == ["none", "short", "short too", "long"]
+        assert ends["short"] >= 0.03
+        assert ends["long"] >= 0.1
+        assert gone.cancelled()
+        belfry.close()
 
     asyncio.run(run())
 

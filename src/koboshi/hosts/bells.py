@@ -29,6 +29,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import math
 import os
 import selectors
 import shlex
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
 
 #: Seconds in which bells that ring are told together: for one, for each more, and at most.
 MOMENT, MOMENT_EACH, MOMENT_MOST = 0.03, 0.002, 0.2
+#: Waits that end within so many seconds of each other end together: a timer for each of a hundred
+#: that print costs as much as half of what is looked up in their screens.
+TOGETHER = 0.01
 #: Bytes for one read: all that a FIFO holds, on Linux.
 _CHUNK = 1 << 16
 #: Reads before others get their turn: the rest of a flood rings again.
@@ -67,6 +71,25 @@ class Belfry:
         self._bells = selectors.DefaultSelector()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writes: Writes | None = None
+        self._waits: dict[int, list[asyncio.Future[None]]] = {}
+
+    def wait(self, seconds: float) -> asyncio.Future[None]:
+        """Done after that time, or a moment later."""
+        loop = asyncio.get_running_loop()
+        ready = loop.create_future()
+        end = math.ceil((loop.time() + seconds) / TOGETHER)
+        if seconds <= 0:
+            loop.call_soon(_done, ready)
+        elif end in self._waits:
+            self._waits[end].append(ready)
+        else:
+            self._waits[end] = [ready]
+            loop.call_at(end * TOGETHER, self._over, end)
+        return ready
+
+    def _over(self, end: int) -> None:
+        for ready in self._waits.pop(end):
+            _done(ready)
 
     def watch(self, fifo: int, ring: Callable[[], None]) -> None:
         """Call `ring` when something can be read, once for each time that this is called."""
@@ -187,24 +210,18 @@ class Bell:
             heard = True
         return heard
 
-    async def wait(self, seconds: float) -> None:
-        """Wait until it rings or is closed; only while `attached`."""
-        loop = asyncio.get_running_loop()
+    def wait(self, seconds: float) -> asyncio.Future[None]:
+        """Done when it rings or is closed, or that time is over; only while `attached`."""
         if not self._watched:
             self._belfry.watch(self._fifo, self._ring)
             self._watched = True
-        ready = self._waiting = loop.create_future()
-        timer = loop.call_later(seconds, _done, ready)
-        try:
-            await ready
-        finally:
-            timer.cancel()
-            self._waiting = None
+        self._waiting = self._belfry.wait(seconds)
+        return self._waiting
 
     def _ring(self) -> None:
         # It can be read for as long as nobody reads it. What nobody waits for stays unread until
         # somebody does: a stream wakes us once per look, not once per piece.
-        if self._waiting is None:
+        if self._waiting is None or self._waiting.done():
             self._unwatch()
             return
         self._heard = True

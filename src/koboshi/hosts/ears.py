@@ -77,26 +77,26 @@ class Ear:
         if bell is not None and bell.rang():
             return self._heard(bell)
         if bell is None or not bell.attached:
-            if self._clock() >= self._try_at:
-                await self._again(attach)
-                self._news = False
-                return True  # what was printed before did not ring
-            return await self.pace.stirred(patience)
+            return await self._without(patience, attach)
         if self._news:  # the rope of an earlier supervisor is still there
             self._news = False
             return True
         self._pause = RETRY
-        return await self._listened(bell, patience)
-
-    async def _listened(self, bell: Bell, patience: float) -> bool:
-        due = max(0.0, self._again_at - self._clock())
-        await bell.wait(min(patience, due))
+        await bell.wait(max(0.0, min(patience, self._again_at - self._clock())))
         if bell.closed or bell.rang() or not bell.attached:
             return self._heard(bell)
         if self._clock() < self._again_at:
             return False
         self._again_at = float("inf")
         return True
+
+    async def _without(self, patience: float, attach: Callable[[], Awaitable[None]]) -> bool:
+        """By the clock, until the bell hangs again."""
+        if self._clock() < self._try_at:
+            return await self.pace.stirred(patience)
+        await self._again(attach)
+        self._news = False
+        return True  # what was printed before did not ring
 
     def _heard(self, bell: Bell) -> bool:
         self._news = False

@@ -16,7 +16,7 @@ import secrets
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
@@ -34,6 +34,8 @@ from koboshi.hosts.trees import MARK
 from koboshi.observations import ScreenSeen
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from koboshi.hosts.base import Keystroke, Launch
     from koboshi.hosts.control import Command, Reply
     from koboshi.hosts.panes import Shown
@@ -133,13 +135,17 @@ class TmuxHost:
             typed_at=shown.typed_at,
         )
 
-    async def stirred(self, place: Place, patience: float) -> bool:
+    def stirred(self, place: Place, patience: float) -> Coroutine[Any, Any, bool]:
         """Wait until the pane prints, ends or goes; where it cannot ring, until a look is due."""
         ear = self._ears.get(_key(place))
         if ear is None:
-            _, pane = await self._reach(place)
-            ear = self._ears[_key(place)] = Ear(self._folder(pane.folder).path, self._belfry)
-        return await ear.stirred(patience, lambda: self._attach(ear, place))
+            return self._first_stir(place, patience)
+        return ear.stirred(patience, lambda: self._attach(ear, place))
+
+    async def _first_stir(self, place: Place, patience: float) -> bool:
+        _, pane = await self._reach(place)
+        self._ears[_key(place)] = Ear(self._folder(pane.folder).path, self._belfry)
+        return await self.stirred(place, patience)
 
     async def type(self, place: Place, strokes: tuple[Keystroke, ...]) -> None:
         """Send keystrokes in order; text is a bracketed paste where the program asked for such."""
