@@ -69,6 +69,27 @@ def test_chunks_may_be_cut_anywhere(bodies: list[list[str]], places: list[int]) 
     assert [reply.lines for reply in found if isinstance(reply, Reply)] == list(map(tuple, bodies))
 
 
+@given(st.lists(st.tuples(lines, st.sampled_from(["end", "error"]), st.sampled_from([0, 1]))))
+def test_a_block_is_the_same_in_one_piece_and_line_by_line(
+    blocks: list[tuple[list[str], str, int]],
+) -> None:
+    """Whole ones are taken in one go, refusals and others are not."""
+    data = b"".join(block(n, body, word=w, flags=f) for n, (body, w, f) in enumerate(blocks, 1000))
+    by_line, line_by_line = Parser(), data.splitlines(keepends=True)
+
+    assert Parser().feed(data) == [item for line in line_by_line for item in by_line.feed(line)]
+
+
+def test_a_refusal_is_one_whatever_a_later_screen_shows() -> None:
+    """The words that would have ended it well stand in an answer to something else."""
+    data = block(7, ["no"], word="error") + block(8, ["%end 100 7 1"])
+
+    assert Parser().feed(data) == [
+        Reply(said=("no",), failed=True),
+        Reply(said=("%end 100 7 1",)),
+    ]
+
+
 def test_a_screen_that_imitates_the_end_of_its_block_is_noticed() -> None:
     """What follows the false end is no line of the protocol: better no answer than a wrong one."""
     data = block(7, ["%end 100 7 1", "innocent line"])

@@ -89,6 +89,9 @@ class Parser:
         while at < len(text):
             if self._guard is not None:
                 at = self._block(text, at)
+            while self._guard is None and (reply := _whole(text, at)):
+                items.append(reply[0])
+                at = reply[1]
             end = text.find(b"\n", at)
             item = self._line(text[at:end]) if end >= 0 else None
             if item is not None:
@@ -127,6 +130,20 @@ class Parser:
         text = b"\n".join(self._lines).decode(errors="replace")
         said = (text,) if self._lines else ()
         return Reply(said=said, failed=word == b"%error", own=rest.endswith(b" 1"))
+
+
+def _whole(text: bytes, at: int) -> tuple[Reply, int] | None:
+    """The block that begins there, and where it ends: nearly all come in one piece."""
+    if not text.startswith(b"%begin ", at):
+        return None
+    head = text.find(b"\n", at)
+    guard = text[at + len(b"%begin ") : head]
+    tail = b"\n%end " + guard + b"\n"
+    end = text.find(tail, head)
+    if end < 0 or text.find(b"\n%error " + guard + b"\n", head, end) >= 0:
+        return None  # in pieces, or a refusal
+    said = (text[head + 1 : end].decode(errors="replace"),) if end > head else ()
+    return Reply(said=said, own=guard.endswith(b" 1")), end + len(tail)
 
 
 def unescape(data: bytes) -> bytes:
