@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koboshi.adapters.hearing import LONGEST, Ear, Listener, normalised, objection
+from koboshi.adapters.hearing import _ERROR, LONGEST, Ear, Listener, is_error, normalised, objection
 from koboshi.core.events import Heard
 from koboshi.core.rules import ERRORS
 
@@ -50,6 +50,20 @@ def test_errors_are_told_apart_by_their_words() -> None:
 def test_to_speak_of_errors_is_no_error(line: str) -> None:
     """As people and agents do all day."""
     assert Ear((ERRORS,)).hear([line]) == ()
+
+
+_WORDS = st.sampled_from(
+    (
+        "Error error fatal panic TypeError MyException exception [E1] (x) ECONNRESET ENOENT EACCES"
+        " EPERM ETIMEDOUT EADDRINUSE EPIPELINE EHOSTX ENETDOWN ENO x E ●"
+    ).split()
+) | st.sampled_from([": ", " ", "\n", "API "])
+
+
+@given(st.lists(_WORDS | st.text(max_size=3), max_size=8).map("".join))
+def test_an_error_is_one_whichever_way_it_is_asked(text: str) -> None:
+    """The quick question may only spare the slow one."""
+    assert is_error(text) == (_ERROR.search(text) is not None)
 
 
 def test_a_pattern_takes_linear_time() -> None:

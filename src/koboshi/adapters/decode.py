@@ -61,9 +61,10 @@ def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
         lost = adapter.lost_session(seen)
         return replace(_exited(adapter, run, seen.code, seen.signal), lost=lost)
     try:
-        seen.text.encode()
+        text = seen.text.encode()
     except UnicodeEncodeError:  # half a surrogate pair, which the journal could not hold
-        seen = replace(seen, text=seen.text.encode(errors="replace").decode())
+        text = seen.text.encode(errors="replace")
+        seen = replace(seen, text=text.decode())
     reading = adapter.read(seen)
     if reading.reason == "shell_prompt" and adapter.said_goodbye(seen):
         # In a pane of a person's nobody knows the exit code; who was told to leave says goodbye.
@@ -71,7 +72,7 @@ def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
     if reading.reason == "shell_prompt" and adapter.lost_session(seen):
         return RunExited(run=run, lost=True)
     # Its `work` is left to who tells of it: most looks are not told of.
-    return ScreenRead(run=run, reading=reading, digest=digest(seen), seen_at=seen.at)
+    return ScreenRead(run=run, reading=reading, digest=digest(seen, text), seen_at=seen.at)
 
 
 def _exited(adapter: Adapter, run: int, code: int | None, signal: int | None) -> RunExited:
@@ -110,7 +111,12 @@ def _still(row: str) -> str:
     return _IDLE_MOTION.sub(" ", row).strip()
 
 
-def digest(seen: ScreenSeen) -> str:
-    """Tells two screens apart; the title counts, for it may be the only thing that moves."""
-    shown = f"{seen.title}\n{seen.text}".encode(errors="surrogatepass")
-    return f"{zlib.crc32(shown):08x}"
+def digest(seen: ScreenSeen, text: bytes | None = None) -> str:
+    """Tells two screens apart; the title counts, for it may be the only thing that moves.
+
+    `text` is the screen's, where it is encoded already.
+    """
+    if text is None:
+        text = seen.text.encode(errors="surrogatepass")
+    title = f"{seen.title}\n".encode(errors="surrogatepass")
+    return f"{zlib.crc32(text, zlib.crc32(title)):08x}"

@@ -26,7 +26,7 @@ def width(text: str) -> int:
 
 def rows_of(screen: str) -> list[str]:
     """The rows without trailing blanks, the last one not empty; only a newline ends a row."""
-    rows = [row.rstrip() for row in screen.rstrip().split("\n")]
+    rows = list(map(str.rstrip, screen.rstrip().split("\n")))
     return rows if rows != [""] else []
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from koboshi.adapters.hearing import Ear, Listener
+from koboshi.adapters.hearing import Listener, shared_ear
 from koboshi.core.events import Heard, LinesHeard, Origin
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Hearing:
         self._listener = Listener()
         self._rules: object = None
         self._more: tuple[str, ...] = ()
-        self._ear = Ear(())
+        self._ear = shared_ear(())
         self._told: dict[str, float] = {}
         self._pool: dict[str, Heard] = {}
 
@@ -79,4 +79,5 @@ class Hearing:
         more = world.view.settings.fatal_text
         if world.rules is not self._rules or more != self._more:
             self._rules, self._more = world.rules, more
-            self._ear = Ear((*(what for rule in world.rules for what in rule.listens), *more))
+            told = (what for rule in world.rules for what in rule.listens)
+            self._ear = shared_ear((*told, *more))

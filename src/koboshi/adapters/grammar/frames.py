@@ -30,7 +30,9 @@ class Frame:
     def __init__(self, seen: ScreenSeen, *, toasts: bool = False) -> None:
         self.seen = seen
         # A no-break space looks like any other; no terminal is wider than the cut.
-        self.rows = [row[:_MOST_COLUMNS] for row in rows_of(seen.text.replace("\xa0", " "))]
+        self.rows = rows_of(seen.text.replace("\xa0", " "))
+        if max(map(len, self.rows), default=0) > _MOST_COLUMNS:
+            self.rows = [row[:_MOST_COLUMNS] for row in self.rows]
         self.columns = (
             seen.cols if seen.cols > 0 else max([_LEAST_COLUMNS, *(map(width, self.rows))])
         )

@@ -38,6 +38,10 @@ class Paper:
     joint: str = "_"  #: between the base and the day
     detail: bool = False  #: the first to go when the disk fills up
 
+    def __hash__(self) -> int:
+        """By what nearly always differs: each line that is printed asks for it."""
+        return hash((self.agent, self.base))
+
     def path(self, day: str) -> Path:
         """The file that is written on that day."""
         day = f"{self.joint}{day}" if self.daily else ""
