@@ -16,11 +16,10 @@ from koboshi.core.readings import ApiError, ContextUse, Limit, Prompt, PromptKin
 from koboshi.core.view import evolve
 
 from . import turns
-from .boxes import find_box
-from .dialogs import read_dialog
 from .exits import is_prompt, read_gone
 from .frames import Frame
 from .manifests import NEVER
+from .regions import find_regions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +51,7 @@ def read_screen(manifest: Manifest, seen: ScreenSeen) -> Reading:
     hidden = _hidden(manifest, frame)
     if hidden is not None:
         return hidden
-    box = find_box(manifest, frame)
-    dialog = read_dialog(manifest.dialog, frame, box.bottom + 1 if box else 0)
+    box, dialog = find_regions(manifest, frame)
     if dialog is not None and (box is None or dialog.top > box.bottom):
         return _asking(manifest, frame, dialog)
     if box is None:
