@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
@@ -158,32 +160,81 @@ def test_who_waits_is_woken_when_the_bell_is_closed(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_waits_end_in_their_order_never_early_and_those_of_one_moment_together() -> None:
-    """One timer for all of them; who gave up waiting disturbs nobody."""
+class _Timers:
+    """A loop of which only the timers are wanted: time passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now, self.set = 100.003, list[tuple[float, mock.Mock]]()
+        self.create_future = asyncio.get_running_loop().create_future
+        self.call_soon = asyncio.get_running_loop().call_soon
+
+    def time(self) -> float:
+        """Now."""
+        return self.now
+
+    def call_at(self, at: float, call: Callable[[int], None], end: int) -> mock.Mock:
+        """Another timer."""
+        timer = mock.Mock(call=call, end=end, taken_back=False)
+        timer.cancel = lambda: setattr(timer, "taken_back", True)
+        self.set.append((at, timer))
+        return timer
+
+    def go_on(self, seconds: float) -> list[float]:
+        """Let time pass; when timers rang."""
+        self.now += seconds
+        due = [(at, timer) for at, timer in self.set if at <= self.now and not timer.taken_back]
+        self.set = [each for each in self.set if each not in due]
+        for _, timer in due:
+            timer.call(timer.end)
+        return [at for at, _ in due]
+
+
+@contextmanager
+def timed() -> Iterator[tuple[Belfry, _Timers]]:
+    """Bells whose time is ours."""
+    timers = _Timers()
+    with mock.patch.object(bells, "asyncio", SimpleNamespace(get_running_loop=lambda: timers)):
+        yield Belfry(), timers
+
+
+def test_waits_never_end_early_and_those_of_one_moment_share_a_timer() -> None:
+    """Who gave up waiting disturbs nobody; who waits for nothing is done at once."""
 
     async def run() -> None:
-        belfry, loop = Belfry(), asyncio.get_running_loop()
-        begun = loop.time()
-        ends: dict[str, float] = {}
-        waits = {
-            name: belfry.wait(seconds)
-            for name, seconds in {
-                "long": 0.1,
-                "none": 0.0,
-                "short": 0.03,
-                "short too": 0.03,
-            }.items()
-        }
-        for name, wait in waits.items():
-            wait.add_done_callback(lambda _, name=name: ends.setdefault(name, loop.time() - begun))  # type: ignore[misc]
-        gone = belfry.wait(0.03)
-        gone.cancel()
-        await asyncio.wait_for(asyncio.gather(*waits.values()), 30)
-        assert list(ends) == ["none", "short", "short too", "long"]
-        assert ends["short"] >= 0.03
-        assert ends["long"] >= 0.1
-        assert gone.cancelled()
-        belfry.close()
+        with timed() as (belfry, timers):
+            long, short, too, gone = (belfry.wait(each)[0] for each in (0.1, 0.03, 0.031, 0.03))
+            gone.cancel()
+            assert len(timers.set) == 2
+            assert timers.go_on(0.03) == []
+            assert len(timers.go_on(0.01)) == 1
+            assert (short.done(), too.done(), long.done()) == (True, True, False)
+            assert timers.go_on(0.05) == []
+            assert len(timers.go_on(0.02)) == 1
+            await long
+            await belfry.wait(0)[0]
+            assert timers.set == []
+
+    asyncio.run(run())
+
+
+def test_nobody_is_woken_for_those_who_were(tmp_path: Path) -> None:
+    """The last bell of a moment that rings before its time takes the timer back."""
+
+    async def run() -> None:
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+        with timed() as (belfry, timers):
+            one, two = (Bell(tmp_path / name, belfry) for name in ("a", "b"))
+            with mock.patch.object(belfry, "watch"):
+                waits = [one.wait(0.03), two.wait(0.03)]
+            one.close()
+            assert not timers.set[0][1].taken_back
+            two.close()
+            assert timers.set[0][1].taken_back
+            await asyncio.gather(*waits)
+            other, _ = belfry.wait(0.03)  # of the same moment, and not forgotten with them
+            assert len(timers.go_on(0.05)) == 1
+            await other
 
     asyncio.run(run())
 

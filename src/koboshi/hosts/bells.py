@@ -60,6 +60,17 @@ _READS = 4
 _BLOCK, _BLOCKS = 256, 16
 
 
+class _Wait:
+    """Those who wait until the same moment, and how many of them nothing else has woken."""
+
+    __slots__ = ("left", "those", "timer")
+
+    def __init__(self, timer: asyncio.TimerHandle) -> None:
+        self.timer = timer
+        self.those: list[asyncio.Future[None]] = []
+        self.left = 0
+
+
 class Belfry:
     """All bells of one host. What rings within a moment is told together.
 
@@ -71,24 +82,35 @@ class Belfry:
         self._bells = selectors.DefaultSelector()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writes: Writes | None = None
-        self._waits: dict[int, list[asyncio.Future[None]]] = {}
+        self._waits: dict[int, _Wait] = {}
 
-    def wait(self, seconds: float) -> asyncio.Future[None]:
-        """Done after that time, or a moment later."""
+    def wait(self, seconds: float) -> tuple[asyncio.Future[None], int]:
+        """Done after that time, or a moment later; the number is for `no_wait`."""
         loop = asyncio.get_running_loop()
         ready = loop.create_future()
         end = math.ceil((loop.time() + seconds) / TOGETHER)
         if seconds <= 0:
             loop.call_soon(_done, ready)
-        elif end in self._waits:
-            self._waits[end].append(ready)
-        else:
-            self._waits[end] = [ready]
-            loop.call_at(end * TOGETHER, self._over, end)
-        return ready
+            return ready, 0
+        wait = self._waits.get(end)
+        if wait is None:
+            timer = loop.call_at(end * TOGETHER, self._over, end)
+            wait = self._waits[end] = _Wait(timer)
+        wait.those.append(ready)
+        wait.left += 1
+        return ready, end
+
+    def no_wait(self, end: int) -> None:
+        """One who waits until then needs not: nobody is woken for nobody."""
+        wait = self._waits.get(end)
+        if wait is not None:
+            wait.left -= 1
+            if not wait.left:
+                wait.timer.cancel()
+                del self._waits[end]
 
     def _over(self, end: int) -> None:
-        for ready in self._waits.pop(end):
+        for ready in self._waits.pop(end).those:
             _done(ready)
 
     def watch(self, fifo: int, ring: Callable[[], None]) -> None:
@@ -162,6 +184,7 @@ class Bell:
         self._belfry = belfry
         self._watched = self._heard = False
         self._waiting: asyncio.Future[None] | None = None
+        self._end = 0
         self._device = self._rope = -1
 
     @property
@@ -184,8 +207,12 @@ class Bell:
         self._heard = True
         if gone:
             self._let_go()
-        if self._waiting is not None:
-            _done(self._waiting)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+            self._belfry.no_wait(self._end)
 
     def _let_go(self) -> None:
         if self.told:
@@ -215,7 +242,7 @@ class Bell:
         if not self._watched:
             self._belfry.watch(self._fifo, self._ring)
             self._watched = True
-        self._waiting = self._belfry.wait(seconds)
+        self._waiting, self._end = self._belfry.wait(seconds)
         return self._waiting
 
     def _ring(self) -> None:
@@ -228,7 +255,7 @@ class Bell:
         with contextlib.suppress(BlockingIOError):
             if not os.read(self._fifo, _CHUNK):
                 self._unwatch()  # nobody holds the rope: readable for ever
-        _done(self._waiting)
+        self._wake()
 
     def _unwatch(self) -> None:
         if self._watched:
@@ -248,8 +275,7 @@ class Bell:
         self._unwatch()  # before the number is given to another file
         os.close(self._fifo)
         self._fifo = -1
-        if self._waiting is not None:
-            _done(self._waiting)
+        self._wake()
 
 
 def _done(ready: asyncio.Future[None]) -> None:
