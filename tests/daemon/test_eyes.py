@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from koboshi.core.events import (
 from koboshi.core.readings import Status
 from koboshi.daemon import eyes
 from koboshi.daemon.eyes import watch
+from koboshi.daemon.runtime import Nudge
 from koboshi.daemon.supervisor import Supervisor
 from koboshi.errors import HostError
 from koboshi.hosts.base import Place
@@ -100,6 +102,19 @@ def test_a_bell_that_is_broken_costs_half_a_minute() -> None:
     life.until(60.0 + eyes.BACKSTOP + 1)
 
     assert life.world.view.run.exit is not None
+
+
+def test_what_went_wrong_beside_is_no_terminal_that_cannot_be_reached() -> None:
+    """A supervisor whose hands are broken ends, also where a host broke them."""
+    life = idle()
+
+    def broken(work: Coroutine[Any, Any, bool], _: Nudge) -> Awaitable[bool]:
+        work.close()
+        raise HostError("the hands")
+
+    life.runtime.heed = broken  # type: ignore[method-assign]
+    with pytest.raises(HostError, match="the hands"):
+        life.until(60.0 + 2 * eyes.BACKSTOP)
 
 
 def test_a_question_is_known_and_confirmed_within_300_milliseconds() -> None:

@@ -17,8 +17,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-from collections.abc import Callable, Coroutine, Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol
 
 from koboshi.errors import HostError, PlaceGone
 from koboshi.observations import Observation, ProcessGone
@@ -143,10 +143,7 @@ class Eyes:
         supervisor, now = self._supervisor, self._now()
         self._note_activity(now)
         rest = max(0.0, min(self._look_at, self._tick_at) - now)
-        try:
-            stirred = await supervisor.runtime.heed(self._rest(rest), supervisor.nudge)
-        except HostError:
-            stirred = True  # the look will say what is wrong
+        stirred = await supervisor.runtime.heed(self._rest(rest), supervisor.nudge)
         now = self._now()
         if supervisor.nudge.taken():
             self._look_at = self._tick_at = now
@@ -166,16 +163,16 @@ class Eyes:
                 await self._supervisor.hands.host.stirred(place, 0)
         return self._now()
 
-    def _rest(self, seconds: float) -> Coroutine[Any, Any, bool]:
+    async def _rest(self, seconds: float) -> bool:
         """Whether something stirred before the time was over."""
-        place = self._supervisor.place
+        supervisor, place = self._supervisor, self._supervisor.place
         if place is None or place is self._lost:
-            return self._sleep(seconds)
-        return self._supervisor.hands.host.stirred(place, seconds)
-
-    async def _sleep(self, seconds: float) -> bool:
-        await self._supervisor.runtime.sleep(seconds)
-        return False
+            await supervisor.runtime.sleep(seconds)
+            return False
+        try:
+            return await supervisor.hands.host.stirred(place, seconds)
+        except HostError:
+            return True  # the look will say what is wrong
 
     def _note_activity(self, now: float) -> None:
         """Time is watched more closely while something goes on."""
