@@ -104,7 +104,9 @@ def test_a_bell_that_is_broken_costs_half_a_minute() -> None:
     assert life.world.view.run.exit is not None
 
 
-def test_what_went_wrong_beside_is_no_terminal_that_cannot_be_reached() -> None:
+def test_what_went_wrong_beside_is_no_terminal_that_cannot_be_reached(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A supervisor whose hands are broken ends, also where a host broke them."""
     life = idle()
 
@@ -112,7 +114,7 @@ def test_what_went_wrong_beside_is_no_terminal_that_cannot_be_reached() -> None:
         work.close()
         raise HostError("the hands")
 
-    life.runtime.heed = broken  # type: ignore[method-assign]
+    monkeypatch.setattr(life.runtime, "heed", broken)
     with pytest.raises(HostError, match="the hands"):
         life.until(60.0 + 2 * eyes.BACKSTOP)
 
