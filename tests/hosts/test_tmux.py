@@ -172,6 +172,20 @@ def test_nobody_is_gone_because_an_option_is(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def test_several_who_look_at_once_find_the_option_gone(tmp_path: Path) -> None:
+    """Eyes and hands look at the same terminal, and neither may trip over the other."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            place = await host.start(launch("show", "here"))
+            known = await until_text(host, place, "pid=")
+            tmux(host, "set-option", "-s", "-u", "@koboshi_look")
+            seen = await asyncio.gather(*(host.look(place) for _ in range(5)))
+            assert {each.text for each in seen} == {known.text}
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize("title", ["#{pid} #(id) %H:%M", "a ␞ b ␞␞ c", "#{E:@koboshi_look}"])
 def test_a_title_is_what_the_program_wrote(title: str, tmp_path: Path) -> None:
     """It is told by a format, and may look like one."""

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 #: Seconds in which bells that ring are told together: for one, for each more, and at most.
 MOMENT, MOMENT_EACH, MOMENT_MOST = 0.03, 0.002, 0.2
-#: Waits that end within so many seconds of each other end together: a timer for each of a hundred
-#: that print costs as much as half of what is looked up in their screens.
+#: Waits that end within so many seconds of each other end together: a hundred that print would set
+#: and take back 150 timers a second.
 TOGETHER = 0.01
 #: Bytes for one read: all that a FIFO holds, on Linux.
 _CHUNK = 1 << 16

@@ -280,7 +280,7 @@ class TmuxHost:
             short = panes.looked(facts.text)
             if short is None or short.folder != mark:
                 # Nobody is gone by a short answer: it is asked again in full.
-                del self._marks[_key(place)]
+                self._marks.pop(_key(place), None)  # another look may have done so
                 return await self._capture(place, plain=plain)
             shown = short
         done(screens)
