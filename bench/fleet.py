@@ -36,7 +36,7 @@ from koboshi.rules import BUILTIN
 from koboshi.store.paths import journal_dir
 from koboshi.store.shelves import DiskShelf
 
-from . import feeder
+from . import cpu, feeder
 from .figures import NotMeasured
 
 if TYPE_CHECKING:
@@ -145,8 +145,9 @@ async def percent_of_a_core(crew: Fleet, seconds: float, meanwhile: Meanwhile) -
     ours, begun = _used(us), time.monotonic()  # last: to ask the others took time of ours
     await meanwhile(seconds)
     taken, ours = time.monotonic() - begun, _used(us) - ours
-    used = ours + sum(_used(worker) - known.get(worker, 0.0) for worker in crew.workers())
-    return max(100 * used / taken, 0.001)
+    used = (_used(worker) - known.get(worker, 0.0) for worker in crew.workers())
+    # One that ended just now counts with its parent, not as less than nothing.
+    return 100 * (ours + sum(max(each, 0.0) for each in used)) / taken
 
 
 def _works_for_us(process: psutil.Process) -> bool:
@@ -157,20 +158,9 @@ def _works_for_us(process: psutil.Process) -> bool:
 
 def _used(process: psutil.Process) -> float:
     """Its own time and that of the children it has seen the end of."""
-    with contextlib.suppress(psutil.Error, OSError):
-        times = process.cpu_times()
-        ended = times.children_user + times.children_system
-        try:
-            return ended + _nanoseconds(process.pid) / 1e9
-        except FileNotFoundError:  # no Linux
-            return ended + times.user + times.system
+    with contextlib.suppress(psutil.Error):
+        return cpu.own(process) + cpu.of_ended_children(process)
     return 0.0
-
-
-def _nanoseconds(pid: int) -> int:
-    """Unlike /proc/PID/stat not in hundredths of a second, which a quiet process never fills."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ import psutil
 
 from koboshi.store.progress import Progress, Start
 
+from . import cpu
 from .figures import Figure, NotMeasured, count
 
 RUNS = 9
@@ -67,8 +68,7 @@ def _once(folder: Path) -> tuple[float, float]:
     daemon = subprocess.Popen(words, env=daemon_env, cwd="/", stderr=subprocess.DEVNULL)
     try:
         seconds = _first_move(progress, daemon) - begun
-        used = psutil.Process(daemon.pid).cpu_times()
-        return seconds, used.user + used.system
+        return seconds, cpu.own(psutil.Process(daemon.pid))
     finally:
         daemon.terminate()
         daemon.wait(_TIMEOUT)
