@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import html
 import re
 import sys
@@ -310,6 +311,38 @@ def test_enter_lends_the_terminal_to_the_agents_own(
 
     play(house, act, tmp_path)
     assert (house.orders, shown) == ([("attach", {"name": "api"})], [["tmux", "x"]])
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["true"], ""),
+        (["sh", "-c", "echo no such session >&2; exit 1"], "no such session"),
+        (["sh", "-c", "exit 3"], "sh ended with 3"),
+        (["/no/such/tmux"], "/no/such/tmux cannot be run: No such file or directory"),
+    ],
+)
+def test_why_a_terminal_could_not_be_shown_is_told(argv: list[str], said: str) -> None:
+    """Nothing is raised: the board would not get its terminal back."""
+    assert module.show(argv) == said
+
+
+def test_a_terminal_that_could_not_be_shown_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the board, which is there again."""
+    told = list[str]()
+    monkeypatch.setattr(module, "show", lambda _: "no such session")
+    monkeypatch.setattr(Top, "suspend", lambda _: contextlib.nullcontext())
+    monkeypatch.setattr(Top, "notify", lambda _, words, **__: told.append(words))
+
+    async def act(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(table(pilot)) == 1)
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(told))
+
+    play(House(agent("api")), act, tmp_path)
+    assert told == ["no such session"]
 
 
 def test_why_shows_the_decisions(state: Path) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from koboshi.daemon.control.client import call_running
+from koboshi.daemon.control.showing import GATHERED
 from tests.daemon.trials import PATIENCE, Trial, trial
 
 pytestmark = [pytest.mark.tmux, pytest.mark.timeout(240)]
@@ -20,6 +22,8 @@ ASKS = (
     '[[act]]\ndo = "ask"\nkind = "question"\ncommand = "色を選ぶ"\nquestion = "どの色にしますか"\n'
     'options = ["青", "赤"]\n\n[[act]]\ndo = "end_turn"\n'
 )
+#: Changes that the board hears of: more than Textual keeps for a terminal that it has lent.
+TELLINGS = 40
 
 
 class Terminal:
@@ -135,6 +139,18 @@ def test_its_terminal_is_shown_and_left_again(koboshi: Trial, terminal: Terminal
     terminal.until("asker", "calm", "1 waiting for you")
     terminal.press("q")
     assert koboshi.status("asker")["run"]["exit"] is None
+
+
+def test_one_may_stay_in_its_terminal(koboshi: Trial, terminal: Terminal) -> None:
+    """The board draws nothing meanwhile: nobody would read it, and it would wait for ever."""
+    terminal.until("asker", "calm", "1 waiting for you")
+    terminal.press("t")
+    terminal.until("Scripted agent", "どの色にしますか", gone="waiting for you")
+    for order in ["pause", "resume"] * (TELLINGS // 2):
+        call_running(koboshi.state, "order", name="calm", order=order)
+        time.sleep(2 * GATHERED)  # changes that come together are told as one
+    terminal.press("C-b", "d")
+    terminal.until("asker", "calm", "1 waiting for you")
 
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (200, 50)], ids=str)

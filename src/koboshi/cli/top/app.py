@@ -166,11 +166,16 @@ class Top(App[None]):
         said = await self._ask("attach", name=name) if name else None
         if said is None:
             return
+        trouble = ""
         try:
-            with self.suspend():
-                await asyncio.to_thread(show, said["argv"])
+            # Nothing is drawn meanwhile: nobody takes it from Textual's queue then, and once that
+            # is full, whoever draws waits for ever. Nothing is raised in there: it would stay so.
+            with self.batch_update(), self.suspend():
+                trouble = await asyncio.to_thread(show, said["argv"])
         except SuspendNotSupported:
-            self._tell("this terminal cannot be lent to another program", bad=True)
+            trouble = "this terminal cannot be lent to another program"
+        if trouble:
+            self._tell(trouble, bad=True)
         self.refresh()
 
     @work(exclusive=True, group="orders")
@@ -263,10 +268,15 @@ def _painted(each: board.Known) -> list[Text]:
     return row
 
 
-def show(argv: list[str]) -> None:
-    """Run the program that shows a terminal, until it is left."""
+def show(argv: list[str]) -> str:
+    """Run the program that shows a terminal, until it is left; why that could not be done."""
     around = {name: value for name, value in os.environ.items() if name != "TMUX"}
-    subprocess.run(argv, env=around, check=False)
+    try:
+        ran = subprocess.run(argv, env=around, stderr=subprocess.PIPE, check=False)
+    except OSError as error:
+        return f"{argv[0]} cannot be run: {error.strerror}"
+    said = ran.stderr.decode(errors="replace").strip()
+    return (said or f"{argv[0]} ended with {ran.returncode}") if ran.returncode else ""
 
 
 def decisions(state: Path, name: str, room: int) -> str:
