@@ -61,6 +61,12 @@ def waiting(lodge: Lodge) -> dict[str, Any]:
     return dict(question)
 
 
+def judged(lodge: Lodge) -> dict[str, Any]:
+    """The same, with what the policy says of it: a question is seen before it is judged."""
+    lodge.until_said('"verdict"', "questions", "--json")
+    return waiting(lodge)
+
+
 def results(model: Model) -> list[str]:
     """What the model was told of its calls."""
     return [result.text for result in model.results]
@@ -202,7 +208,7 @@ def test_a_long_command_is_read_as_it_was_written(
     model.expect(call("Bash", command=lookalike, description="Make"), say("Made."))
     lodge.say("send", "a", "Make them again.")
 
-    assert waiting(lodge)["policy"]["verdict"] == "ask"
+    assert judged(lodge)["policy"]["verdict"] == "ask"
     assert ways(lodge) == [way]
 
 

@@ -12,7 +12,7 @@ from tests.lab.lodges import Lodge
 from tests.lab.model.server import Model
 from tests.lab.model.turns import Call, Turn, call, say
 from tests.lab.parts import CLAUDE, Part
-from tests.lab.test_answers import results, waiting, ways, with_server
+from tests.lab.test_answers import judged, results, waiting, ways, with_server
 from tests.lab.test_claude_questions import plan_file
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
@@ -169,7 +169,7 @@ def test_several_questions_at_once_are_a_persons(lodges: Lodges, part: Part, mod
     lodge.run()
     model.expect(several("Which colour?", "Which other colour?"), say("Thanks."))
     lodge.say("send", "a", "Ask me twice.")
-    question = waiting(lodge)
+    question = judged(lodge)
     lodge.until_shown(lodge.status("a")["run"]["place"], "Which colour?")
 
     assert question["policy"]["verdict"] == "ask"

@@ -13,7 +13,7 @@ from tests.lab.lodges import Lodge
 from tests.lab.model.server import Model
 from tests.lab.model.turns import call, say
 from tests.lab.parts import CODEX
-from tests.lab.test_answers import HOOKLESS, SERVER, results, ruled, waiting, ways
+from tests.lab.test_answers import HOOKLESS, SERVER, judged, results, ruled, waiting, ways
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
@@ -176,7 +176,7 @@ def test_a_patch_is_judged_by_its_files(lodges: Lodges, model: Model) -> None:
 
     model.expect(call("exec_command", cmd=PATCH.format("half.txt")), say("Two."))
     lodge.say("send", "a", "Patch more.")
-    question = waiting(lodge)
+    question = judged(lodge)
     lodge.say("answer", question["id"], "no")
     told(lodge, model, 2)
 
