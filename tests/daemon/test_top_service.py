@@ -31,8 +31,9 @@ class Terminal:
 
     def __init__(self, koboshi: Trial, cols: int, rows: int) -> None:
         self._socket = koboshi.folder / "person"
-        around = {k: v for k, v in koboshi.environment.items() if k not in ("NO_COLOR", "COLUMNS")}
+        around = {k: v for k, v in koboshi.environment.items() if k != "NO_COLOR"}
         around |= {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        around |= {"LINES": "24", "COLUMNS": "80"}  # of the terminal that it was started from
         words = shlex.join([sys.executable, "-m", "koboshi", "top"])
         size = ("-x", str(cols), "-y", str(rows))
         self._tmux("-u", "-f", "/dev/null", "new-session", "-d", *size, words, env=around)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -41,9 +42,12 @@ def top() -> None:
     call(state, "ping")  # starts a daemon where there is none
 
     from koboshi.daemon.control.visitor import Visitor
+    from koboshi.hosts.runs import FOREIGN_SIZE
 
     from .app import Top
 
+    for name in FOREIGN_SIZE:  # Textual believes it more than the terminal, for ever
+        os.environ.pop(name, None)
     Top(Visitor(state), state).run()
 
 
