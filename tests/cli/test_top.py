@@ -7,11 +7,14 @@ import contextlib
 import html
 import re
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.driver import Driver
+from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
@@ -121,11 +124,14 @@ def play(
     act: Callable[[Pilot[None]], Awaitable[None]],
     state: Path,
     size: tuple[int, int] = (100, 30),
+    driver: type[Driver] | None = None,
 ) -> None:
     """Run the board, and do that to it."""
 
     async def played() -> None:
-        async with Top(house, state).run_test(size=size) as pilot:
+        top = Top(house, state)
+        top.driver_class = driver or top.driver_class
+        async with top.run_test(size=size, headless=driver is None) as pilot:
             await pilot.pause()
             await act(pilot)
 
@@ -311,6 +317,56 @@ def test_enter_lends_the_terminal_to_the_agents_own(
 
     play(house, act, tmp_path)
     assert (house.orders, shown) == ([("attach", {"name": "api"})], [["tmux", "x"]])
+
+
+class Counting(HeadlessDriver):
+    """A terminal that can be lent, and counts what is drawn by whose turn it is."""
+
+    is_headless, can_suspend = False, True
+    lent = False
+
+    def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401 - as Textual has it
+        super().__init__(*given, **named)
+        self.drawn = {True: 0, False: 0}
+
+    def write(self, data: str) -> None:  # noqa: ARG002
+        """Only that there was something."""
+        self.drawn[self.lent] += 1
+
+    def suspend_application_mode(self) -> None:
+        """Another program has it."""
+        self.lent = True
+
+    def resume_application_mode(self) -> None:
+        """Back."""
+        self.lent = False
+        super().resume_application_mode()
+
+
+def test_nothing_is_drawn_on_a_terminal_that_is_lent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the board hears meanwhile; it is all there afterwards."""
+    left = threading.Event()
+    monkeypatch.setattr(module, "show", lambda _: "" if left.wait(30) else "nobody left it")
+    house = House(agent("api"))
+
+    async def act(pilot: Pilot[None]) -> None:
+        driver = pilot.app._driver  # noqa: SLF001 - Textual shows it in no other way
+        assert isinstance(driver, Counting)
+        await until(pilot, lambda: len(table(pilot)) == 1)
+        await pilot.press("enter")
+        await until(pilot, lambda: driver.lent)
+        for count in range(2, 6):
+            house.change(*(agent(f"api{number}") for number in range(1, count)))
+            await until(pilot, lambda: len(table(pilot)) == len(house.agents))
+            await pilot.pause()
+        meanwhile, before = driver.drawn[True], driver.drawn[False]
+        left.set()
+        assert meanwhile == 0
+        await until(pilot, lambda: driver.drawn[False] > before > 0)
+
+    play(house, act, tmp_path, driver=Counting)
 
 
 @pytest.mark.parametrize(

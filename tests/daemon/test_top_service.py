@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from koboshi.daemon.control.client import call_running
-from koboshi.daemon.control.showing import GATHERED
 from tests.daemon.trials import PATIENCE, Trial, trial
 
 pytestmark = [pytest.mark.tmux, pytest.mark.timeout(240)]
@@ -148,8 +146,7 @@ def test_one_may_stay_in_its_terminal(koboshi: Trial, terminal: Terminal) -> Non
     terminal.press("t")
     terminal.until("Scripted agent", "どの色にしますか", gone="waiting for you")
     for order in ["pause", "resume"] * (TELLINGS // 2):
-        call_running(koboshi.state, "order", name="calm", order=order)
-        time.sleep(2 * GATHERED)  # changes that come together are told as one
+        koboshi.say(order, "calm")
     terminal.press("C-b", "d")
     terminal.until("asker", "calm", "1 waiting for you")
 
