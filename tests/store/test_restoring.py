@@ -218,7 +218,7 @@ def test_a_file_that_changes_while_it_is_restored_stops_all(
     assert "koboshi pause" in caught.value.hint
     assert (repo.top / "a").read_text() == "the agent's"
     assert (repo.top / "kept.txt").read_text() == "2"
-    assert [each.name for each in list_snapshots(repo.top, "api")] == ["before", "one"]
+    assert [each.name for each in list_snapshots(repo.top, "api")] == ["one", "before"]
 
 
 def test_a_sparse_checkout_stays_sparse(repo: Repo) -> None:

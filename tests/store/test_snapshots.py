@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -375,6 +377,31 @@ def test_old_ones_go_and_the_newest_stay(repo: Repo) -> None:
     assert (young, old) == ((), tuple(taken[:3]))
     assert list_snapshots(repo.top, "api") == tuple(taken[3:])
     assert repo.git("for-each-ref", "refs/heads", "refs/koboshi/snapshots/web") == before
+
+
+def test_the_newest_of_one_second_stays(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever they are called: git's dates know no parts of a second."""
+    taken = []
+    for n, name in enumerate(["one", "one-10", "one-2", "before"]):
+        monkeypatch.setattr(time, "time_ns", lambda n=n: 1_700_000_000_999_000_000 + n * 1000)
+        taken.append(repo.take(name))
+    # One as they were written before they knew: the oldest of its second.
+    text = re.sub(
+        b"\nKoboshi-Microsecond: .*", b"", repo.git("cat-file", "commit", taken[3].commit)
+    )
+    (repo.top / ".git" / "old").write_bytes(text)
+    old = repo.git("hash-object", "-t", "commit", "-w", ".git/old").decode().strip()
+    repo.git("update-ref", "refs/koboshi/snapshots/api/zz", old)
+
+    listed = list_snapshots(repo.top, "api")
+    assert [each.name for each in listed] == ["zz", "one", "one-10", "one-2", "before"]
+    assert listed[1:] == tuple(taken)
+    assert [each.name for each in prune(repo.top, "api", keep=1)] == [
+        "zz",
+        "one",
+        "one-10",
+        "one-2",
+    ]
 
 
 def test_a_ref_that_somebody_else_made_is_no_reason_to_fail(repo: Repo) -> None:

@@ -22,7 +22,9 @@ ROOT = "refs/koboshi/snapshots"
 PATIENCE = 60.0
 #: A message names at most so many files that were left out.
 _NAMED = 50
-_FACT = re.compile(r"^Koboshi-(Files|Size|Left-Out): (.*)$", re.MULTILINE)
+#: Microseconds. A commit knows its second only, and the newest of a second must not go as older.
+_SECOND = 1_000_000
+_FACT = re.compile(r"^Koboshi-(Files|Size|Microsecond|Left-Out): (.*)$", re.MULTILINE)
 _FIELDS = ("refname", "objectname", "committerdate:unix", "parent", "contents")
 
 
@@ -92,23 +94,24 @@ def read(desk: Desk, agent: str) -> tuple[Snapshot, ...]:
     rows = desk.refs("for-each-ref", f"--format={form}", ref_of(agent)).split(b"\0")[:-1]
     found = []
     for n in range(0, len(rows), len(_FIELDS)):
-        ref, commit, utc, parent, message = (
+        ref, commit, second, parent, message = (
             cell.decode(errors="replace").lstrip("\n") for cell in rows[n : n + len(_FIELDS)]
         )
-        if utc.isdecimal():  # else it is no commit, and not ours
+        if second.isdecimal():  # else it is no commit, and not ours
             name = ref.rpartition("/")[2].replace("%2E", ".")
-            found.append(_snapshot(agent, name, ref, commit, float(utc), parent, message))
+            found.append(_snapshot(agent, name, ref, commit, int(second), parent, message))
     return tuple(sorted(found, key=lambda each: (each.utc, each.name)))
 
 
 def _snapshot(
-    agent: str, name: str, ref: str, commit: str, utc: float, parent: str, message: str
+    agent: str, name: str, ref: str, commit: str, second: int, parent: str, message: str
 ) -> Snapshot:
-    facts: dict[str, list[str]] = {"Files": [], "Size": [], "Left-Out": []}
+    facts: dict[str, list[str]] = {"Files": [], "Size": [], "Microsecond": [], "Left-Out": []}
     for key, value in _FACT.findall(message):
         facts[key].append(value)
     return Snapshot(
-        agent=agent, name=name, ref=ref, commit=commit, parent=parent.partition(" ")[0], utc=utc,
+        agent=agent, name=name, ref=ref, commit=commit, parent=parent.partition(" ")[0],
+        utc=(second * _SECOND + min(_number(facts["Microsecond"]), _SECOND - 1)) / _SECOND,
         files=_number(facts["Files"]), size=_number(facts["Size"]),
         left_out=tuple(facts["Left-Out"]),
     )  # fmt: skip
@@ -119,8 +122,10 @@ def _number(values: list[str]) -> int:
     return int(values[0]) if values and re.fullmatch(r"[0-9]{1,18}", values[0]) else 0
 
 
-def message_of(agent: str, name: str, files: int, size: int, left_out: Iterable[str]) -> str:
-    """What a snapshot's commit says."""
+def message_of(
+    agent: str, name: str, *, micros: int, files: int, size: int, left_out: Iterable[str]
+) -> str:
+    """What a snapshot's commit says; `micros` is when it was taken, in microseconds."""
     left = list(left_out)
     more = [f"and {len(left) - _NAMED} more"] if len(left) > _NAMED else []
     lines = [f"Koboshi-Left-Out: {' '.join(each.split())}" for each in [*left[:_NAMED], *more]]
@@ -133,6 +138,7 @@ def message_of(agent: str, name: str, files: int, size: int, left_out: Iterable[
             "",
             f"Koboshi-Files: {files}",
             f"Koboshi-Size: {size}",
+            f"Koboshi-Microsecond: {micros % _SECOND}",
             *lines,
             "",
         ]

@@ -186,14 +186,19 @@ def _enter(desk: Desk, gathered: Gathered) -> None:
 
 
 def _commit(desk: Desk, agent: str, name: str, tree: str, left: list[str]) -> Snapshot:
-    parent, utc = desk.head(), int(time.time())
+    parent, micros = desk.head(), time.time_ns() // 1000
     changed = differing(desk, desk.tree_of(parent), tree)
     size = _size(desk, [oid for mode, oid, _ in changed.values() if mode not in _NO_BLOB])
-    dates = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"@{utc} +0000")
+    dates = dict.fromkeys(
+        ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"@{micros // 1_000_000} +0000"
+    )
     error = GitError(f"{name} and {_NAMES} names after it are taken")
     for number in range(1, _NAMES + 1):
         chosen = name if number == 1 else f"{name}-{number}"
-        ref, text = ref_of(agent, chosen), message_of(agent, chosen, len(changed), size, left)
+        ref = ref_of(agent, chosen)
+        text = message_of(
+            agent, chosen, micros=micros, files=len(changed), size=size, left_out=left
+        )
         commit = desk.private(
             *("commit-tree", *(["-p", parent] if parent else []), tree),
             feed=text.encode(errors="backslashreplace"),
@@ -208,8 +213,8 @@ def _commit(desk: Desk, agent: str, name: str, tree: str, left: list[str]) -> Sn
             error = refused
             continue
         return Snapshot(
-            agent=agent, name=chosen, ref=ref, commit=commit, parent=parent, utc=float(utc),
-            files=len(changed), size=size, left_out=tuple(left),
+            agent=agent, name=chosen, ref=ref, commit=commit, parent=parent,
+            utc=micros / 1_000_000, files=len(changed), size=size, left_out=tuple(left),
         )  # fmt: skip
     raise error
 
