@@ -145,6 +145,64 @@ def test_a_dialog_that_opens_after_its_hook_is_the_same_question() -> None:
     assert len(escalations(driver)) == 1
 
 
+def hooked() -> Driver:
+    """A run whose hooks tell, before a dialog that its hook has not told of yet."""
+    driver = running()
+    driver.tell(HookRead(word="PreToolUse", status=Status.WORKING, session="s1"))
+    driver.see(asking(), after=0.1)
+    driver.see_same(after=0.1)
+    return driver
+
+
+def test_a_hook_that_comes_after_its_dialog_is_the_same_question() -> None:
+    """Its number was told, and what a person said to it goes through the hook, once."""
+    driver = hooked()
+    driver.tell(OrderGiven(order=Order.ANSWER, question="1.1", text="no: too slow"))
+    assert answers(driver.decided) == []
+    driver.tell(HOOK)
+    [said] = answers(driver.decided)
+    driver.finish(said)
+    driver.see(reading(Status.WORKING))
+
+    assert (said.nth, said.ticket, said.choice) == (1, "t1", Meaning.NO)
+    assert said.reason == "too slow"
+    assert (driver.view.question, driver.view.held) == (None, ())
+    assert answers(driver.decided) == [said]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "nth"),
+    [
+        (permission("npm  test"), 1),
+        (permission("/npm test"), 2),
+        (permission("npm publish"), 2),
+        (permission(""), 2),
+        (Prompt(kind=PromptKind.PLAN, question="Carry out?", subject="npm test"), 2),
+    ],
+    ids=["wrapped", "longer", "other", "none", "kind"],
+)
+def test_what_was_said_to_a_dialog_is_not_said_to_another_hook(prompt: Prompt, nth: int) -> None:
+    """It has a number of its own."""
+    driver = hooked()
+    driver.tell(OrderGiven(order=Order.ANSWER, question="1.1", text="yes"))
+    driver.tell(replace(HOOK, prompt=prompt))
+    [held] = driver.view.held
+
+    assert (held.nth, held.order) == (nth, "yes" if nth == 1 else "")
+
+
+def test_a_hook_that_comes_while_a_key_is_pressed_is_answered_for_itself() -> None:
+    """It may be the next call with the same words: what was said is used up by the key."""
+    driver, pressed = asked()
+    driver.tell(HOOK)
+    driver.judge(Stance.ALLOW)
+    assert answers(driver.decided) == [pressed]  # one answer to one number
+    driver.finish(pressed)
+    [_, second] = answers(driver.decided)
+
+    assert (second.key, second.ticket) == ("1.question2", "t1")
+
+
 @pytest.mark.parametrize(
     ("after", "subject"), [(11.0, "npm test"), (0.1, "npm publish")], ids=["late", "other"]
 )

@@ -123,6 +123,11 @@ def _answer_finished(view: View, action: do.Answer, body: ActionFinished, now: M
         after = let_go(view, action.ticket, now.at)
         return evolve(after, question=None, freed=None) if outcome.ending is Ending.DONE else after
     skipped = outcome.ending is Ending.SKIPPED  # a person's word stands until it is tried
+    if not skipped and any(q.nth == action.nth for q in view.held):
+        # A hook that came meanwhile is over, or tells of the next call with the same words.
+        new, old = view.tally.prompts + 1, action.nth
+        held = (evolve(q, nth=new, order="", orders=0) if q.nth == old else q for q in view.held)
+        view = evolve(view, held=tuple(held), tally=evolve(view.tally, prompts=new))
     if action.order and not skipped and question is not None and question.nth == action.nth:
         view = evolve(view, question=evolve(question, order=""))  # said again, it is done again
         question = view.question

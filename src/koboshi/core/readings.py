@@ -90,6 +90,15 @@ class Prompt:
         return dismissed or self.index_of(meaning) is not None
 
 
+def alike(shown: Prompt, told: Prompt) -> bool:
+    """Whether a dialog asks what a hook tells of, word for word; a screen breaks lines."""
+    if shown.kind is not told.kind or told.kind is PromptKind.PLAN:
+        return shown.kind is told.kind  # no agent shows two plans
+    asks = told.kind is PromptKind.QUESTION
+    here, there = ("".join((p.question if asks else p.subject).split()) for p in (shown, told))
+    return here == there != ""
+
+
 def picked(text: str, labels: tuple[str, ...]) -> tuple[str, ...]:
     """The labels that a text names, one or several with commas between; else none of them."""
     plain = [label.strip().casefold() for label in labels]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .actions import Mode
 from .events import HookOver, HookRead, LinesHeard, PeersCounted, SignalRead, Source, TasksRead
-from .readings import ContextUse
+from .readings import ContextUse, alike
 from .view import ECHOES, NEVER, THINGS, Clue, Echo, Loop, Question, Tasks, evolve
 
 if TYPE_CHECKING:
@@ -92,11 +92,12 @@ def _hook(view: View, body: HookRead, now: Moment) -> View:
 def _held(view: View, body: HookRead, now: Moment) -> View:
     """The questions that a hook waits with, after that hook; who asks once is one question."""
     if body.ticket and body.prompt is not None:
-        nth = view.tally.prompts + 1
-        asked = Question(
-            prompt=body.prompt, nth=nth, since=now.at - body.age, looks=2, ticket=body.ticket
-        )
-        tally = evolve(view.tally, prompts=nth)
+        nth, shown, since = view.tally.prompts + 1, view.question, now.at - body.age
+        asked = Question(prompt=body.prompt, nth=nth, since=since, looks=2, ticket=body.ticket)
+        if shown is not None and _drawn_first(view, shown, asked):
+            # What a person was told of and has said about it holds.
+            asked = evolve(asked, nth=shown.nth, order=shown.order, orders=shown.orders)
+        tally = evolve(view.tally, prompts=max(view.tally.prompts, asked.nth))
         return evolve(view, held=(*view.held, asked), freed=None, tally=tally)
     if not view.held:
         return view
@@ -107,6 +108,13 @@ def _held(view: View, body: HookRead, now: Moment) -> View:
         if q.since >= now.at - body.age - _LATE or not (past or (ran and q.prompt == body.prompt))
     )
     return view if left == view.held else evolve(view, held=left)
+
+
+def _drawn_first(view: View, shown: Question, asked: Question) -> bool:
+    """Whether the dialog that is there is that of the hook, which came after it."""
+    young = abs(shown.since - asked.since) < view.settings.grace
+    taken = shown.left_to_person or any(q.nth == shown.nth for q in view.held)
+    return young and not taken and alike(shown.prompt, asked.prompt)
 
 
 def _ran(view: View, body: HookRead, now: Moment) -> View:
