@@ -115,7 +115,9 @@ def sent(line: bytes, *, asks: bool = False) -> bool:
             talk.settimeout(PATIENCE)
             talk.connect(path)
             talk.sendall(line)
-            if not asks:
+            if asks:  # who gives up early gives the question up, and keys must do
+                talk.settimeout(SILENCE)
+            else:
                 talk.shutdown(socket.SHUT_WR)
             said = talk.recv(1)  # without an answer it may have been lost
             return said == b"+" or (asks and said == b"~" and heard(talk))

@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from koboshi import _hook
 from koboshi.observations import HookFired
 from koboshi.sources import holding as holdings
+from koboshi.sources import hooksocket
 from koboshi.sources.holding import Held, Holding
 from koboshi.sources.hookhttp import hook_http, reserve
 from koboshi.sources.hooksocket import hook_socket
-from tests.sources.test_shim import shim
+from tests.sources.test_shim import patient_shim
 
 ASKS = {"hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": {"command": "x"}}
 SAYS = {"hookSpecificOutput": {"decision": {"behavior": "deny", "message": "nö\n"}}}
@@ -33,6 +34,12 @@ def folder() -> Iterator[Path]:
     """A short one: the path of a socket must be."""
     with tempfile.TemporaryDirectory(prefix="kb-") as made:
         yield Path(made)
+
+
+@pytest.fixture(autouse=True)
+def _in_no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name in ((hooksocket, "PATIENCE"), (hooksocket, "TAKES"), (holdings, "TAKES")):
+        monkeypatch.setattr(module, name, 30.0)
 
 
 class Desk:
@@ -56,7 +63,7 @@ class Desk:
 
     async def line(self) -> Held:
         """The one that is held."""
-        await asyncio.wait_for(self.came.wait(), 10)
+        await asyncio.wait_for(self.came.wait(), 30)
         held = self.holding.get(self.taken[-1].ticket)
         assert held is not None
         return held
@@ -72,7 +79,7 @@ def asked(folder: Path, meanwhile: Meanwhile, *, wanted: bool = True) -> tuple[D
         desk = Desk(wanted=wanted)
         async with hook_socket(folder / "s", "a1", lambda _: None, desk.holding):
             payload = json.dumps(ASKS).encode()
-            printing = asyncio.create_task(asyncio.to_thread(shim, folder, payload, "ask"))
+            printing = asyncio.create_task(asyncio.to_thread(patient_shim, folder, payload, "ask"))
             came = await meanwhile(desk)
             return desk, await printing, came
 
@@ -124,7 +131,7 @@ def test_where_nobody_would_answer_nobody_waits(folder: Path) -> None:
     """The hook is told of like any other."""
 
     async def come(desk: Desk) -> None:
-        await asyncio.wait_for(desk.came.wait(), 10)
+        await asyncio.wait_for(desk.came.wait(), 30)
 
     desk, printed, _ = asked(folder, come, wanted=False)
 
@@ -167,7 +174,7 @@ def test_a_listener_that_dies_has_said_nothing(folder: Path) -> None:
             pass
         server = await asyncio.start_unix_server(_hang_up, str(folder / "s"))
         async with server:
-            return await asyncio.to_thread(shim, folder, json.dumps(ASKS).encode(), "ask")
+            return await asyncio.to_thread(patient_shim, folder, json.dumps(ASKS).encode(), "ask")
 
     assert asyncio.run(ask()) == b""
 
