@@ -13,13 +13,21 @@ from pathlib import Path
 
 from koboshi.errors import GitError
 
+from .locks import wait_for
+
 #: The line in a message by which a commit that was made before a crash is found again.
 TRAILER = "Koboshi-Task"
 #: How far back it is looked for.
 RECENT = 50
 #: Seconds; a hook may run the tests.
 PATIENCE = 900.0
+#: Times that a commit is tried while others lock the index.
+_TRIES = 3
 _NOBODY = ("-c", "user.name=koboshi", "-c", "user.email=koboshi@localhost")
+
+
+class _Locked(GitError):
+    """The index is locked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +48,16 @@ def commit(
 ) -> str:
     """The short hash of the commit; empty where nothing was to be committed."""
     tree = _Tree(cwd=cwd, env=env)
+    for _ in range(_TRIES - 1):
+        try:
+            return _commit(tree, paths, message, task)
+        except _Locked:  # by the one of ours that outlived us, perhaps: then the commit is known
+            if not wait_for(*_lock(tree)):
+                break
+    return _commit(tree, paths, message, task)
+
+
+def _commit(tree: _Tree, paths: tuple[str, ...], message: str, task: str) -> str:
     known = _known(tree, task)
     if known:
         return known
@@ -50,6 +68,14 @@ def commit(
     text = f"{message}\n\n{TRAILER}: {task}\n"
     _git(tree, *_identity(tree), "commit", "-q", "-F", "-", "--", *there, feed=text)
     return _git(tree, "rev-parse", "--short", "HEAD").strip()
+
+
+def _lock(tree: _Tree) -> tuple[Path, Path]:
+    """The lock of the index, and the worktree it is for."""
+    asked = (("--git-path", "index.lock"), ("--show-toplevel",))
+    said = [_git(tree, "rev-parse", *words).removesuffix("\n") for words in asked]
+    lock, top = (Path(os.path.realpath(tree.cwd / line)) for line in said)
+    return lock, top
 
 
 def committed(cwd: Path, task: str, *, env: dict[str, str] | None = None) -> str:
@@ -104,6 +130,7 @@ def _identity(tree: _Tree) -> tuple[str, ...]:
 
 
 def _git(tree: _Tree, *words: str, feed: str = "") -> str:
+    word = next(each for each in words if each[0] != "-" and "=" not in each)
     around = os.environ if tree.env is None else tree.env
     env = {name: value for name, value in around.items() if not name.startswith("GIT_DIR")}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_EDITOR": "true"}
@@ -113,8 +140,11 @@ def _git(tree: _Tree, *words: str, feed: str = "") -> str:
             capture_output=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise GitError(f"git {words[0]}: {error}") from error
+        raise GitError(f"git {word}: {error}") from error
     if ran.returncode:
-        said = (ran.stderr or ran.stdout).strip().splitlines()[-1:] or ["without a word"]
-        raise GitError(f"git {words[0]} refused: {said[0]}")
+        said = (ran.stderr or ran.stdout).strip().splitlines() or ["without a word"]
+        locked = [line for line in said if "index.lock" in line]
+        if locked:
+            raise _Locked(f"git {word} refused: {locked[0]}")
+        raise GitError(f"git {word} refused: {said[-1]}")
     return ran.stdout
