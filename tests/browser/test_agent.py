@@ -52,9 +52,9 @@ def test_the_past_is_drawn_and_can_be_zoomed(served: Served, chrome: Browser) ->
             tab.until(f"{MARKS}.some((e) => e.includes('mark-{kind}'))")
         tab.until(f"{MARKS}.filter((e) => e.includes('mark-start')).length === 2")
         length = "Number(document.querySelector('.timeline').dataset.length)"
-        before = tab.run(length)
-        tab.run("document.querySelector('[aria-label=\"zoom in\"]').click()")
-        near = tab.run(length)
+        # At once: what nobody has zoomed grows by itself.
+        click = "document.querySelector('[aria-label=\"zoom in\"]').click()"
+        before, near = tab.run(f"[{length}, ({click}, {length})]")
         assert near == pytest.approx(max(before * 0.6, LEAST))
         tab.picture("agent-zoomed-phone")
         tab.run("document.querySelector('[aria-label=\"zoom out\"]').click()")
@@ -69,6 +69,49 @@ def test_the_past_is_drawn_and_can_be_zoomed(served: Served, chrome: Browser) ->
         tab.picture("agent-night-desktop")
         tab.size(*PHONE, phone=True)
         tab.until_shown("crashed", ".runs")
+
+
+#: What is asked for with these words in its address is answered when `go()` is called.
+HOLD = """(() => {{
+  const real = window.fetch;
+  const late = new Promise((go) => {{ window.go = go; }});
+  window.asked = [];
+  window.fetch = async (...words) => {{
+    const came = await real(...words);
+    window.asked.push(words[0]);
+    if (words[0].includes({words!r})) await late;
+    return came;
+  }};
+}})()"""
+ASKED = "window.asked.filter((e) => e.includes({words!r})).length"
+
+
+def test_what_comes_late_takes_nothing_away(served: Served, chrome: Browser) -> None:
+    """A zoom stays while the past is asked for again; an outcome is told where it is awaited."""
+    koboshi = served.koboshi
+    started(koboshi, "calm", IDLE)
+    koboshi.until_status("calm", "idle")
+    with logged_in(chrome, served) as tab:
+        tab.run("location.hash = '#/agent/calm'")
+        tab.until("document.querySelectorAll('.marks li').length > 0")
+        length = "Number(document.querySelector('.timeline').dataset.length)"
+        tab.run(HOLD.format(words="timeline"))
+        tab.click("6 h", ".past")
+        tab.until(ASKED.format(words="timeline"))
+        tab.run("document.querySelector('[aria-label=\"zoom out\"]').click()")
+        far = tab.run(length)
+        tab.run("(document.querySelector('.marks').replaceChildren(), window.go())")
+        tab.until("document.querySelectorAll('.marks li').length > 0")
+        assert tab.run(length) == far
+
+        tab.run(HOLD.format(words="/bundle"))
+        tab.click("Collect a bundle now", ".papers-view")
+        tab.until_shown("collecting", ".papers-view")
+        koboshi.say("pause", "calm")
+        tab.until(ASKED.format(words="/history"))  # what is below was asked for again
+        tab.run("window.go()")
+        tab.until_shown("collected", ".papers-view")
+        tab.until("document.querySelectorAll('.papers .download').length === 1")
 
 
 def test_its_work_is_saved_and_handed_over_from_the_page(served: Served, chrome: Browser) -> None:

@@ -46,7 +46,11 @@ def crew() -> list[dict[str, object]]:
     run = {"number": 3, "started": now - 7_320, "exit": None}
     words = (
         {"agent": "api", "status": "working", "context": 63.4, "restarts": 2, "cost": 1.239},
-        {"agent": "docs", "status": "limited", "limit": {"kind": "session", "resets_at": now + 65}},
+        {
+            "agent": "docs",
+            "status": "limited",
+            "limit": {"kind": "session", "resets_at": now + 110},
+        },
         {"agent": "web", "status": "idle", "tasks": {"done": 3, "left": 4}, "mode": "auto"},
         {"agent": "ask", "status": "asking", "asked": [{"question": "Which colour?"}]},
         {"agent": "lost", "status": "gone", "given_up": True, "cwd": "/src"},
@@ -88,6 +92,7 @@ def test_a_card_says_all_that_is_known(tmp_path: Path, chrome: Browser) -> None:
         meter = tab.run(f"(({card('api')}).querySelector('meter')).value")
         assert meter == pytest.approx(63.4)
         assert "session limit: 1 min left" in said["docs"]
+        tab.run("((real) => { Date.now = () => real.call(Date) + 60_000; })(Date.now)")
         tab.until(f"/session limit: [0-9]+ s left/.test({card('docs')}.innerText)")  # it counts
         assert "tasks 3 of 7" in said["web"]
         assert "auto" in said["web"]

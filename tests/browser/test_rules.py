@@ -21,7 +21,8 @@ match = ["Ready <b>"]
 actions = [{send = "and now the next one"}]
 mode = "observe"
 """
-READY = IDLE.replace("Ready.", "Ready <b>now</b>.")
+#: Said once: each time would be one more time that the rule acts.
+READY = IDLE.replace("Ready.", "Ready <b>now</b>.", 1)
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_a_rule_is_let_act_from_the_page(served: Served, chrome: Browser) -> Non
     """What it would have done is shown; then it does it; and a daemon that comes later knows."""
     koboshi = served.koboshi
     started(koboshi, "ready", READY)
-    with logged_in(chrome, served) as tab:
+    with logged_in(chrome, served, refused="503") as tab:  # a daemon ends, and another begins
         koboshi.until_said(") (observe)", "rules")
         koboshi.until_said("held back 1", "rules", "OWN001")
         tab.click("Rules", ".views")

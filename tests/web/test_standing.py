@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import fcntl
+import http.client
 import os
 import pty
 import select
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import msgspec
+import psutil
 import pytest
 
-from koboshi.web.standing import Taken, alone, standing
+from koboshi.web import standing as standing_
+from koboshi.web.standing import Standing, Taken, alone, standing
+from tests.browser.serving import Served
 from tests.daemon.trials import PATIENCE, Trial, trial
 
 IDLE = '[[act]]\ndo = "work"\nseconds = 0.2\nsay = "Ready."\n\n[[act]]\ndo = "end_turn"\n'
@@ -53,6 +61,54 @@ def test_only_one_serves_and_others_are_told_where(tmp_path: Path) -> None:
     assert standing(tmp_path) is None
     with alone(tmp_path):
         pass
+
+
+def test_who_only_looks_keeps_nobody_from_serving(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the look takes: who stands in the file is dead, or has ended."""
+    (tmp_path / "web").mkdir()
+    path = tmp_path / "web" / "server.lock"
+    path.write_bytes(msgspec.json.encode(Standing(pid=os.getpid(), birth=1.0)))
+    monkeypatch.setattr(standing_, "TRIES", 0.0)
+    looks = 0
+
+    def sleep(seconds: float) -> None:
+        nonlocal looks
+        del seconds
+        looks += 1
+        if looks == 50:
+            fcntl.flock(looking, fcntl.LOCK_UN)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    with path.open("rb") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        with alone(tmp_path):
+            known = standing(tmp_path)
+
+    assert looks == 50
+    assert known is not None
+    assert abs(known.birth - psutil.Process().create_time()) < 1.0
+
+
+def test_who_waits_when_the_server_ends_is_no_mistake(koboshi: Trial) -> None:
+    """The daemon has no answer yet; the server ends, and says nothing."""
+    koboshi.say("daemon", "start")
+    served = Served(koboshi)
+    token = koboshi.say("serve", "--token").strip()
+    daemon = koboshi.daemon()
+    assert daemon is not None
+    page = http.client.HTTPConnection(urlsplit(served.base).netloc, timeout=PATIENCE)
+    daemon.suspend()
+    try:
+        page.request("GET", "/api/rules", headers={"Authorization": f"Bearer {token}"})
+        assert healthy(served.base)  # who came after us was heard: so were we
+        said = served.end()
+    finally:
+        daemon.resume()
+        page.close()
+
+    assert said == ""
 
 
 @pytest.mark.tmux

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import logging
 import socket
@@ -177,5 +178,10 @@ def run(place: Place, listener: socket.socket, state: Path) -> None:
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether a word of the server's is about us, and not about who hung up on it (see door)."""
-    return "without completing response" not in record.getMessage()
+    """Whether a word of the server's is about us, and not about who hung up (see door) or waits.
+
+    Who asked when we were told to end, and is not answered in time, hears nothing: no mistake.
+    """
+    waited = record.exc_info is not None and record.exc_info[0] is asyncio.CancelledError
+    others = ("without completing response", "timeout graceful shutdown exceeded")
+    return not waited and not any(words in record.getMessage() for words in others)

@@ -21,6 +21,8 @@ from koboshi.store.shelves import make_private
 
 #: Seconds that a lock is tried for: who looks whether a page is served holds it for a moment.
 TRIES = 0.5
+#: Seconds more where whoever the file names is dead.
+LOOKS = 10.0
 #: Seconds for a server that was told to end.
 ENDS = 10.0
 #: Seconds by which two tellings of one process's birth may differ.
@@ -71,8 +73,10 @@ def alone(state: Path) -> Iterator[Claim]:
     try:
         deadline = time.monotonic() + TRIES
         while not _locked(descriptor, fcntl.LOCK_EX):
-            if time.monotonic() > deadline:
-                raise Taken(_read(descriptor))
+            known, late = _read(descriptor), time.monotonic() - deadline
+            # Somebody who only looks has it: that is over soon, though not always in a moment.
+            if late > (0.0 if _process(known) else LOOKS):
+                raise Taken(known)
             time.sleep(_AGAIN)
         yield Claim(descriptor)
     finally:
@@ -96,9 +100,9 @@ def stop(state: Path) -> Standing | None:
     known = standing(state)
     if known is None or known.pid == 0:
         return None
-    with contextlib.suppress(psutil.NoSuchProcess):
-        server = psutil.Process(known.pid)
-        if abs(server.create_time() - known.birth) < SAME_BIRTH:
+    server = _process(known)
+    if server is not None:
+        with contextlib.suppress(psutil.NoSuchProcess):
             server.terminate()
     deadline = time.monotonic() + ENDS
     while standing(state) is not None:
@@ -118,6 +122,15 @@ def _locked(descriptor: int, kind: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _process(known: Standing) -> psutil.Process | None:
+    """The server itself; None: it has ended, whoever has its pid now."""
+    try:
+        found = psutil.Process(known.pid)
+        return found if abs(found.create_time() - known.birth) < SAME_BIRTH else None
+    except psutil.NoSuchProcess:
+        return None
 
 
 def _read(descriptor: int) -> Standing:

@@ -30,7 +30,8 @@ export function agentView(name, more) {
   const outcome = h("p", { class: "outcome", role: "status", "aria-live": "polite" });
   const asks = questionsView(name, order);
   const orders = h("div", { class: "buttons" });
-  const lower = h("div", { class: "lower" });
+  const [runs, notes, papers] = [runsView(name), notesView(name), papersView(name)];
+  const lower = h("div", { class: "lower" }, runs.node, notes.node, papers.node);
   const why = whyView(name);
   const terminal = screenView();
   const spark = h("span", { class: "sparks" });
@@ -136,7 +137,7 @@ export function agentView(name, more) {
       why.renew();
       past.renew();
       showUse();
-      lower.replaceChildren(runsView(name), notesView(name), papersView(name));
+      for (const each of [runs, notes, papers]) each.renew();
     }, renewed ? 1500 : 0);
   }
 
@@ -169,6 +170,7 @@ function whyView(name) {
     setText(title, event ? `Why: ${event}` : "Why");
     try {
       const found = await get(`${at(name, "why")}?${event ? `event=${encodeURIComponent(event)}` : "count=20"}`);
+      if (event !== shown) return; // another one was chosen while it came
       list.replaceChildren(...found.reverse().map(chain));
       if (!found.length) list.replaceChildren(h("li", { class: "hint" }, event ? "Nothing was decided then." : "Nothing was decided yet."));
     } catch (error) {
@@ -195,22 +197,28 @@ function runsView(name) {
   const body = h("tbody");
   const node = h("section", { class: "runs", "aria-labelledby": "runs" }, h("h2", { id: "runs" }, "Runs"),
     h("div", { class: "wide" }, h("table", {}, h("thead", {}, h("tr", {}, ["#", "began", "lasted", "origin", "ended"].map((each) => h("th", { scope: "col" }, each)))), body)));
-  get(at(name, "history")).then((found) => body.replaceChildren(...found.slice(-30).reverse().map((run) => h("tr", {},
+  const renew = () => get(at(name, "history")).then((found) => body.replaceChildren(...found.slice(-30).reverse().map((run) => h("tr", {},
     h("td", {}, String(run.run)), h("td", {}, clock(run.started, true)),
     h("td", {}, age((run.ended ?? now()) - run.started)), h("td", {}, run.origin),
     h("td", {}, run.ended ? [run.how, run.reason].filter(Boolean).join(": ") : "runs"))))).catch((error) => {
     body.replaceChildren(h("tr", {}, h("td", { colspan: 5 }, error.message)));
   });
-  return node;
+  return { node, renew };
 }
 
 function notesView(name) {
   const box = h("div");
+  let drawn = "";
   const node = h("section", { class: "notes", "aria-labelledby": "notes" }, h("h2", { id: "notes" }, "Hand-over notes"), box);
-  get(at(name, "notes")).then((found) => {
+  const renew = () => get(at(name, "notes")).then((found) => {
+    if (JSON.stringify(found) === drawn) return; // what was opened stays open
+    drawn = JSON.stringify(found);
     box.replaceChildren(...found.map((each, n) => h("details", { open: n === 0 },
       h("summary", {}, h("time", {}, clock(each.utc, true)), ` ${each.name}`), h("pre", { class: "proof" }, each.text))));
     if (!found.length) box.replaceChildren(h("p", { class: "hint" }, "None yet."));
-  }).catch((error) => box.replaceChildren(h("p", { class: "problem" }, error.message)));
-  return node;
+  }).catch((error) => {
+    drawn = "";
+    box.replaceChildren(h("p", { class: "problem" }, error.message));
+  });
+  return { node, renew };
 }

@@ -39,8 +39,12 @@ export function incidentsView() {
 
   async function load() {
     if (!drawn) setText(told, "Looking through the journals …");
+    const query = () => `seconds=${wanted.seconds}&severity=${wanted.severity}`;
+    const asked = query();
     try {
-      found = await get(`/api/incidents?seconds=${wanted.seconds}&severity=${wanted.severity}&count=200`);
+      const came = await get(`/api/incidents?${asked}&count=200`);
+      if (asked !== query()) return true; // something else was chosen while it came
+      found = came;
       draw();
       return true;
     } catch (error) {
@@ -151,20 +155,26 @@ function promptOf(name, file) {
   return box;
 }
 
-// For one agent's page: its files, and a bundle of how it is now.
+// For one agent's page: its files, and a bundle of how it is now. Made once and renewed: what a
+// bundle came to is said where it was asked for, and a prompt that was opened stays open.
 export function papersView(name) {
   const list = h("ul", { class: "papers" });
   const said = h("p", { class: "outcome", role: "status", "aria-live": "polite" });
   const node = h("section", { class: "papers-view", "aria-labelledby": "papers" }, h("h2", { id: "papers" }, "Bundles and fix prompts"), list,
     maySteer() ? h("div", { class: "buttons" }, h("button", { type: "button", class: "small", onclick: (event) => collect(event.currentTarget) }, "Collect a bundle now")) : null, said);
+  let drawn = "";
 
   async function load() {
     try {
       const [bundles, prompts] = await Promise.all([get(at(name, "bundles")), get(at(name, "prompts"))]);
+      const key = JSON.stringify([bundles, prompts]);
+      if (key === drawn) return;
+      drawn = key;
       const rows = bundles.slice(0, 10).map((each) => h("li", {}, h("time", {}, clock(each.utc, true)), " ", download(name, each.name, `bundle, ${size(each.size)}`)));
       list.replaceChildren(...rows, ...prompts.slice(0, 5).map((each) => h("li", {}, h("time", {}, clock(each.utc, true)), promptOf(name, each.name))));
       if (!bundles.length && !prompts.length) list.replaceChildren(h("li", { class: "hint" }, "None yet."));
     } catch (error) {
+      drawn = "";
       list.replaceChildren(h("li", { class: "problem" }, error.message));
     }
   }
@@ -180,6 +190,5 @@ export function papersView(name) {
     button.disabled = false;
   }
 
-  load();
-  return node;
+  return { node, renew: load };
 }

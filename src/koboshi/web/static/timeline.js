@@ -41,22 +41,26 @@ export function timelineView(name, tellOf, drawnOf = () => {}) {
   let untouched = true;
 
   for (const [word, length] of SPANS) {
-    spans.append(h("button", { type: "button", class: "small", "data-seconds": length, onclick: () => { seconds = length; untouched = true; load(true); } }, word));
+    spans.append(h("button", { type: "button", class: "small", "data-seconds": length, onclick: () => { seconds = length; untouched = true; load(); } }, word));
   }
 
   for (const [word, factor, label] of [["−", 1.6, "zoom out"], ["+", 0.6, "zoom in"]]) {
     spans.append(h("button", { type: "button", class: "small zoom", "aria-label": label, onclick: () => zoom(factor) }, word));
   }
 
-  async function load(reset) {
+  async function load() {
+    const asked = seconds;
     for (const each of spans.querySelectorAll("[data-seconds]")) each.setAttribute("aria-pressed", String(Number(each.dataset.seconds) === seconds));
     try {
-      picture = await get(`${at(name, "timeline")}?seconds=${seconds}`);
+      const found = await get(`${at(name, "timeline")}?seconds=${asked}`);
+      if (asked !== seconds) return; // another span was chosen while this one came
+      picture = found;
     } catch (error) {
       setText(told, error.message);
       return;
     }
-    if (reset || !view) {
+    // Asked now, not when it was asked for: who zoomed meanwhile keeps what they see.
+    if (untouched || !view) {
       // A young agent has no twelve hours: begin where it began.
       const first = picture.spans[0]?.from ?? picture.from;
       const margin = Math.max(0.3, (picture.to - first) * 0.03);
@@ -181,7 +185,7 @@ export function timelineView(name, tellOf, drawnOf = () => {}) {
 
   const resized = new ResizeObserver(() => picture && draw());
   resized.observe(svg);
-  load(true);
-  const timer = setInterval(() => !document.hidden && load(untouched), 15000);
-  return { node, renew: () => load(untouched), close: () => { clearInterval(timer); resized.disconnect(); } };
+  load();
+  const timer = setInterval(() => !document.hidden && load(), 15000);
+  return { node, renew: load, close: () => { clearInterval(timer); resized.disconnect(); } };
 }
