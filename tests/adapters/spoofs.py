@@ -44,7 +44,9 @@ class Spoof:
 @cache
 def written() -> tuple[Spoof, ...]:
     """Written by hand, this project's own tests, and every recorded dialog of every CLI."""
-    found = [(path.stem, path.read_text("utf-8")) for path in (CASES.parent / "spoofs").iterdir()]
+    found = [
+        (path.stem, path.read_text("utf-8")) for path in sorted((CASES.parent / "spoofs").iterdir())
+    ]
     ours = ("tests/adapters/test_clis.py", "tests/adapters/spoofs.py", "tests/lab/README.md")
     found += [(name, (ROOT / name).read_text("utf-8")) for name in ours]
     asking = [case for case in FOUND if case.name.startswith(("asking-", "limited-"))]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +63,23 @@ def commit(folder: Path, subject: str) -> None:
         subprocess.run(["git", "-C", str(folder), *words], check=True, timeout=60)
 
 
-def test_the_night_is_told_on_every_channel(koboshi: Trial, box: Box) -> None:
+def noon() -> tuple[str, timezone]:
+    """A time zone where it is about noon, as `TZ` names it and as Python does."""
+    ahead = 12 - time.gmtime().tm_hour
+    return f"TEST{-ahead:+}", timezone(timedelta(hours=ahead))
+
+
+def test_the_night_is_told_on_every_channel(
+    koboshi: Trial, box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Steps of the plan and commits are in it; a daemon that comes later does not tell it again."""
+    name, zone = noon()  # no midnight between here and the daemon's look at the clock
+    monkeypatch.setenv("TZ", name)
     (koboshi.folder / "M1.md").write_text(PLAN.read_text(encoding="utf-8"), encoding="utf-8")
     commit(koboshi.folder, "Mend the lexer")
     with Webhook().open() as hook:
         mail = f"mailto://localhost:{box.controller.port}?from=k@example.org&to=me@example.org"
-        minute = f"{datetime.now().astimezone():%H:%M}"
+        minute = f"{datetime.now(zone):%H:%M}"
         koboshi.configure(
             f'[notify]\ngroup = 0\nreport = "{minute}"\n'
             f'[notify.channels.hook]\nurl = "json://127.0.0.1:{hook.port}/"\n'

@@ -21,7 +21,7 @@ WORKS = (
 )
 #: An agent that is no known CLI and restarts itself from its own shell, once.
 ITSELF = """\
-env | grep ^KOBOSHI_ > "$0.$KOBOSHI_RUN_NUMBER"
+env | grep ^KOBOSHI_ > "$0.part"; mv "$0.part" "$0.$KOBOSHI_RUN_NUMBER"
 test "$KOBOSHI_RUN_NUMBER" = 1 && {python} -m koboshi reload --reason again > "$0.said" 2>&1
 sleep 300
 """
@@ -64,6 +64,7 @@ def test_any_program_finds_its_daemon_and_restarts_itself(koboshi: Trial) -> Non
 
     koboshi.say("run", "-d", "--name", "b", "--", "sh", str(script))
     koboshi.until("b", lambda known: known["run"]["number"] == 2)
+    koboshi.until("b", lambda _: Path(f"{script}.2").exists())  # its shell takes a moment
 
     first, second = (Path(f"{script}.{run}").read_text() for run in (1, 2))
     assert "KOBOSHI_AGENT=b" in first

@@ -54,9 +54,8 @@ class Office:
 
 
 @pytest.fixture
-def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Office:
-    """Tries are short here."""
-    monkeypatch.setattr(uploads, "PATIENCE", 2.0)
+def office(tmp_path: Path) -> Office:
+    """One with a bundle."""
     return Office(tmp_path)
 
 
@@ -118,8 +117,8 @@ def test_a_slow_server_holds_up_nobody(
     office: Office, storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The loop goes on while it is waited for, and its try ends."""
-    monkeypatch.setattr(uploads, "PATIENCE", 0.5)
-    storage.delay = 3.0
+    monkeypatch.setattr(uploads, "PATIENCE", 2.0)
+    storage.held = True
     ticks = 0
 
     async def go() -> str:
@@ -132,7 +131,8 @@ def test_a_slow_server_holds_up_nobody(
 
     assert asyncio.run(go()).startswith("not uploaded yet")
     assert ticks > 10
-    storage.delay = 0.0
+    storage.held = False
+    monkeypatch.setattr(uploads, "PATIENCE", 20.0)
     office.later(waiting.FIRST)
     assert storage.content(office.bundle.name) == b"content"
 

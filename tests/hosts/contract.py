@@ -26,6 +26,7 @@ from tests.hosts.waiting import (
     number_after,
     until,
     until_ended,
+    until_seen,
     until_text,
 )
 
@@ -42,7 +43,9 @@ class HostContract(EchoContract, LifeContract):
             async with self.opened() as host:
                 place = await self.started(host, "show", "\\e]2;a title ✳\\ahello")
                 before = time.monotonic()
-                seen = await until_text(host, place, "pid=")
+                seen = await until_seen(
+                    host, place, lambda s: "pid=" in s.text and (s.cursor or (1, 0))[0] == 0
+                )
 
                 assert seen.text.startswith("hello\n")
                 assert seen.text.count("\n") == 24

@@ -244,10 +244,11 @@ def test_a_tmux_that_cannot_attach_says_why() -> None:
 
 def test_a_tmux_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its late answers must not be taken for those of later commands."""
-    monkeypatch.setattr("koboshi.hosts.control.ANSWER_PATIENCE", 0.5)
 
     async def run() -> None:
         client = await ControlClient.open(pretender("sys.stdin.read()"), {})
+        # Not before: a Python that starts may take longer.
+        monkeypatch.setattr("koboshi.hosts.control.ANSWER_PATIENCE", 0.5)
         with pytest.raises(ConnectionLost, match="did not answer"):
             await client.ask(("x",))
         assert not client.alive

@@ -7,7 +7,7 @@ import os
 import secrets
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import pytest
 
 from koboshi.hosts import bells, writes
 from koboshi.hosts.base import Key, Place
+from koboshi.hosts.recorder import BELL
 from koboshi.hosts.tmux import TmuxHost
 from tests.hosts.stirs import LONG, at_rest
 from tests.hosts.test_tmux import launch, opened, tmux
@@ -53,9 +54,29 @@ def server_of(host: TmuxHost) -> psutil.Process:
     return psutil.Process(int(tmux(host, "display-message", "-p", "#{pid}")))
 
 
-def helpers(server: psutil.Process) -> list[str]:
-    """The programs that ring."""
-    return [p.name() for p in server.children(recursive=True) if p.name() == "dd"]
+def helpers(server: psutil.Process) -> list[psutil.Process]:
+    """The programs that ring, or will."""
+    return [p for p in server.children(recursive=True) if _is_dd(p)]
+
+
+def _is_dd(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return process.name() == "dd"
+    return False
+
+
+def ringing(server: psutil.Process) -> bool:
+    """Whether one of them has its bell in hand: it has its name before that."""
+    return any(map(_holds_a_bell, helpers(server)))
+
+
+def _holds_a_bell(process: psutil.Process) -> bool:
+    if not Path("/proc/self/fd").exists():
+        return True
+    with suppress(OSError):
+        open_files = Path(f"/proc/{process.pid}/fd").iterdir()
+        return any(file.readlink().name == BELL for file in open_files)
+    return False
 
 
 async def flooded(host: TmuxHost, place: Place, state: Path) -> None:
@@ -73,7 +94,8 @@ async def flooded(host: TmuxHost, place: Place, state: Path) -> None:
 
 async def hung_up(host: TmuxHost, *, told: bool = False) -> None:
     """Wait until there is what rings; what the kernel tells needs nobody."""
-    await until(lambda: bool(helpers(server_of(host))) is not told)
+    server = server_of(host)
+    await until(lambda: not helpers(server) if told else ringing(server))
 
 
 async def hears(host: TmuxHost, place: Place, *, told: bool = False) -> None:
@@ -137,10 +159,10 @@ def test_an_idle_agent_rings_for_the_next_supervisor(tmp_path: Path) -> None:
             with kept(host._server[1], tmp_path, *program("show")) as keeper:  # noqa: SLF001
                 (place,) = await host.find("kept")
                 await until_text(host, place, "pid=")
-                await until(lambda: bool(helpers(server_of(host))))
+                await until(lambda: ringing(server_of(host)))
                 keeper.kill()
                 keeper.wait()
-            (old,) = (p for p in server_of(host).children() if p.name() == "dd")
+            (old,) = helpers(server_of(host))
             assert await asyncio.wait_for(host.stirred(place, LONG), LONG / 2) is True
             await hears(host, place)
             assert old.is_running()
@@ -165,7 +187,7 @@ def test_what_a_person_does_with_the_output_is_left_alone(tmp_path: Path) -> Non
             assert tmux(host, "display-message", "-p", "-t", place.id, "#{pane_pipe}") == "1\n"
             tmux(host, "pipe-pane", "-t", place.id)
             deadline = asyncio.get_running_loop().time() + 60
-            while not helpers(server_of(host)):
+            while not ringing(server_of(host)):
                 assert asyncio.get_running_loop().time() < deadline
                 await host.stirred(place, 1)
                 await host.look(place)

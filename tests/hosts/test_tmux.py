@@ -212,11 +212,13 @@ def test_folders_of_runs_whose_server_died_go_with_the_next_start(tmp_path: Path
             for name in ("doll-9-0123abcd", "doll-1", "doll-x-0123abcd"):
                 (tmp_path / "runs" / name).mkdir()
             server = psutil.Process(int(tmux(host, "display-message", "-p", "#{pid}")))
+            recorders = psutil.Process(first.pid).parents()[:1]
             server.kill()
             await until(lambda: not lives(server))
             pids = [place.pid for place in (first, other)]
             await until(lambda: not any(psutil.pid_exists(pid) for pid in pids if pid))
             await until(lambda: any(left.glob("status.json")))
+            await until(lambda: not any(map(lives, recorders)))  # it writes that, then it goes
             await host.start(launch("show", run=2))
             names = sorted(path.name[:-8] for path in (tmp_path / "runs").iterdir())
             assert names == sorted(["", "doll-2-", "doll-9-", "doll-x-", "other-1-"])

@@ -1,11 +1,10 @@
-"""An S3 on loopback, and a way to it that answers 500, or late, for a while."""
+"""An S3 on loopback, and a way to it that answers 500, or not at all, for a while."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -23,7 +22,8 @@ class Storage:
     def __init__(self, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.port, self._monkeypatch = port, monkeypatch
         self.refuses = 0  #: puts that are answered with 500
-        self.delay = 0.0
+        self.held = False  #: puts are never answered
+        self._over = threading.Event()
         self.puts = 0
         self._proxy = ThreadingHTTPServer(("127.0.0.1", 0), self._class())
         self._proxy.daemon_threads = True
@@ -71,7 +71,9 @@ class Storage:
             def do_PUT(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
                 storage.puts += 1
-                time.sleep(storage.delay)  # the server is slow, not the test
+                if storage.held:
+                    storage._over.wait(60)
+                    return
                 status = 500
                 if storage.puts > storage.refuses:
                     status = storage.forward("PUT", self.path, body, dict(self.headers))
@@ -97,6 +99,7 @@ class Storage:
             assert self.forward("PUT", "/nights", b"", {}) == 200
             yield self
         finally:
+            self._over.set()
             self._proxy.shutdown()
             self._proxy.server_close()
             thread.join(5)

@@ -24,10 +24,14 @@ def test_the_machine_is_told(tmp_path: Path) -> None:
 def test_processes_are_a_row_each() -> None:
     """With the words they were started with."""
     with subprocess.Popen(
-        [sys.executable, "-c", "import sys; sys.stdin.read()", "a-word"], stdin=subprocess.PIPE
+        [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()", "a-word"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as child:
-        told = processes(os.getpid())
         assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdout.readline()  # its words are not to be had the moment it is there
+        told = processes(os.getpid())
         child.stdin.close()
 
     assert f"{child.pid} (of {os.getpid()})" in told

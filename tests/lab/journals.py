@@ -32,6 +32,18 @@ class Record:
         return [what for what in ended if not isinstance(what, RunStarted | Status)]
 
     @property
+    def under_way(self) -> list[Action]:
+        """What was begun, and nothing says yet how it came out."""
+        begun: dict[str, Action] = {}
+        for word, what in self.entries:
+            if isinstance(what, RunStarted | Status):
+                continue
+            begun.pop(what.key, None)
+            if word == "admitted":
+                begun[what.key] = what
+        return list(begun.values())
+
+    @property
     def kinds(self) -> list[str]:
         """What was done to the agent."""
         return [each.kind for each in self.done if not isinstance(each, Notify | Escalate)]

@@ -131,6 +131,12 @@ class Lodge(Trial):
         """Everything of this HOME that is not koboshi or its tmux."""
         return [each for each in LEFT.note(self.home.path) if not is_ours(cmdline(each))]
 
+    def kill(self) -> None:
+        """Kill the CLI with all that it started; a child may be gone with its parent."""
+        for process in self.processes():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+
     def until_process(self, words: str) -> None:
         """Wait until something runs there whose command line has these words."""
         deadline = time.monotonic() + PATIENCE

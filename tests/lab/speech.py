@@ -82,6 +82,12 @@ class Line:
         body = {**speech.body, **(speech.streams or {})}
         return self.post(speech.path, body, seconds=seconds)
 
+    def hurry(self, seconds: float) -> None:
+        """From now on no answer may be silent for longer than that."""
+        for opened in self._open:
+            if isinstance(opened, http.client.HTTPConnection) and opened.sock is not None:
+                opened.sock.settimeout(seconds)
+
     def close(self) -> None:
         """Hang up."""
         for opened in self._open:

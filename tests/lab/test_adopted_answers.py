@@ -67,7 +67,7 @@ def test_its_questions_are_answered_through_its_hooks(pane: Pane, model: Model) 
         model.expect(call("Bash", command=f"touch {name}.txt", description="Make"), say("So."))
         lodge.say("send", "a", f"Make {name}.")
         if name == "third":
-            question = waiting(lodge)
+            question = waiting(lodge, "hook")
             assert question["through"] == "hook"
             lodge.say("answer", question["id"], "yes")
         lodge.until_results(count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from koboshi.core.actions import Answer
 from tests.lab.conftest import Lodges
 from tests.lab.journals import record
-from tests.lab.lodges import Lodge
+from tests.lab.leftovers import PAUSE
+from tests.lab.lodges import PATIENCE, Lodge
 from tests.lab.model.server import Model
 from tests.lab.model.turns import Turn, call, say
 from tests.lab.parts import CLAUDE, CODEX, Part
@@ -49,14 +51,22 @@ def lodged(lodges: Lodges, part: Part, way: str, *args: str, **settings: str) ->
 
 
 def ways(lodge: Lodge) -> list[str]:
-    """By which way each answer went that was given."""
-    done = record(lodge.state, "a").done
-    return ["hook" if each.ticket else "keys" for each in done if isinstance(each, Answer)]
+    """By which way each answer went that was given.
+
+    The CLI goes on, and the model hears of it, before it is written how the answer came out.
+    """
+    deadline = time.monotonic() + PATIENCE
+    told = record(lodge.state, "a")
+    while any(isinstance(each, Answer) for each in told.under_way):
+        assert time.monotonic() < deadline, f"never came out: {told.under_way}"
+        time.sleep(PAUSE)
+        told = record(lodge.state, "a")
+    return ["hook" if each.ticket else "keys" for each in told.done if isinstance(each, Answer)]
 
 
-def waiting(lodge: Lodge) -> dict[str, Any]:
-    """The one question that waits for a person."""
-    lodge.until_said('"id"', "questions", "--json")
+def waiting(lodge: Lodge, way: str = "") -> dict[str, Any]:
+    """The one question that waits for a person; a dialog may be drawn before its hook comes."""
+    lodge.until_said(f'"through": "{way}"' if way else '"id"', "questions", "--json")
     [question] = json.loads(lodge.say("questions", "--json"))
     return dict(question)
 
@@ -93,7 +103,7 @@ def test_a_person_answers_from_anywhere(lodges: Lodges, part: Part, way: str, mo
     lodge = lodged(lodges, part, way)
     model.expect(call("Bash", command="touch made.txt", description="Make"), say("Made."))
     lodge.say("send", "a", "Make it.")
-    question = waiting(lodge)
+    question = waiting(lodge, way)
 
     assert (question["subject"], question["through"]) == ("touch made.txt", way)
     assert any("touch made.txt" in row for row in question["shown"])

@@ -107,7 +107,7 @@ def test_a_daemon_that_is_killed_while_a_hook_waits_leaves_the_dialog(
     lodge.run()
     model.expect(call("Bash", command="touch third.txt", description="Make"), say("Made."))
     lodge.say("send", "a", "Make a third.")
-    question = waiting(lodge)
+    question = waiting(lodge, "hook")
     daemon = lodge.daemon()
     assert daemon is not None
     daemon.kill()

@@ -128,7 +128,7 @@ def test_a_person_decides_about_a_plan(
     lodge = owned(lodges, part, 'mode = "auto"\n', "--permission-mode", "plan")
     lodge.run()
     planned(lodge, model)
-    question = waiting(lodge)
+    question = waiting(lodge, "hook")
     lodge.say("answer", question["id"], word)
     over(lodge, model, 1)
 
@@ -143,7 +143,7 @@ def test_a_person_chooses_what_the_agent_asks(lodges: Lodges, part: Part, model:
     lodge.run()
     model.expect(part.question, say("Red it is."))
     lodge.say("send", "a", "Ask me.")
-    question = waiting(lodge)
+    question = waiting(lodge, "hook")
     lodge.say("answer", question["id"], "Red")
     over(lodge, model, 1)
 

@@ -120,7 +120,7 @@ def test_compaction_is_work(codex: Staged, model: Model, command: str) -> None:
 
     assert stage.stays(Status.WORKING, 1).reading.reason == "compacting"
 
-    model.release()
+    model.let_go()  # it may be asked for after the screen has said so
     stage.wait_text("Context compacted")
     stage.wait_status(Status.IDLE, never=[Status.FAILED])
 

@@ -182,9 +182,14 @@ def test_after_a_reboot_the_step_is_fired_again(post: Post, part: Part, model: M
     pid = post.plan.current.pid
     assert pid is not None
     loop.kill()
-    for each in (psutil.Process(pid), *psutil.Process(pid).parents()[:1]):
-        if str(post.bench.state) in " ".join((*each.cmdline(), *each.environ().values())):
-            each.kill()  # the recorder of the run, and the agent
+    agent = psutil.Process(pid)
+    ours = [
+        each
+        for each in (*agent.parents()[:1], agent)
+        if str(post.bench.state) in " ".join((*each.cmdline(), *each.environ().values()))
+    ]
+    for each in ours:  # the recorder of the run first: it would live to tell of the agent's end
+        each.kill()
     loop.wait(30)
     until(lambda: not alive(pid))
     model.release()

@@ -39,10 +39,12 @@ def test_a_message_arrives_once_whatever_is_in_it(lodge: Lodge, model: Model) ->
 
     assert known["type"] == lodge.home.cli
 
-    model.expect(say(" ".join(f"word{n}" for n in range(100)), pace=0.02))
+    words = say(" ".join(f"word{n}" for n in range(100)), pace=0.02)
+    model.expect(replace(words, trouble=Hang(after=50)))  # it is not over before it was seen
     assert lodge.say("send", "a", "--", ODD) == "a has it\n"
     lodge.until_heard(ODD)
     lodge.until_status("a", "working")
+    model.release()
     lodge.until_status("a", "idle")
     assert lodge.say("send", "a", "-", stdin=LINES) == "a has it\n"
     lodge.until_heard(LINES)
@@ -92,8 +94,7 @@ def test_a_killed_agent_comes_back_with_its_session(
     # Codex tells its session in a file that appears with the first turn.
     lodge.until("a", lambda known: known["status"] == "idle" and bool(known["run"]["session"]))
     lodge.until_written("forty-two")
-    for process in lodge.processes():
-        process.kill()
+    lodge.kill()
     lodge.until("a", lambda known: known["run"]["number"] == 2 and known["status"] == "idle")
     lodge.say("send", "a", "Say it again.")
     body = lodge.until_heard("Say it again.")
@@ -109,8 +110,7 @@ def test_a_session_that_nobody_told_is_begun_anew(lodges: Lodges, model: Model) 
     lodge.say("send", "a", "What is the answer?")
     lodge.until_heard("What is the answer?")
     lodge.until_status("a", "idle")
-    for process in lodge.processes():
-        process.kill()
+    lodge.kill()
     known = lodge.until(
         "a", lambda known: known["run"]["number"] == 2 and known["status"] == "idle"
     )

@@ -6,13 +6,14 @@ A start costs seconds of processor time, so that each test goes through several 
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 
 import pytest
 
 from koboshi.core.readings import ApiError, Meaning, PromptKind, Status
 from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
-from tests.lab.model.turns import EVER, hang, refuse, say, stall
+from tests.lab.model.turns import EVER, Hang, hang, refuse, say, stall
 from tests.lab.parts import CLAUDE, CODEX, GEMINI, Part
 from tests.lab.stage import Stage, plan_mode
 
@@ -31,9 +32,11 @@ def test_it_starts_works_is_interrupted_and_leaves(stage: Stage, model: Model) -
 
     assert (started.reading.draft, started.reading.prompt) == ("", None)
 
-    model.expect(say(" ".join(f"word{n}" for n in range(100)), pace=0.02))
+    words = say(" ".join(f"word{n}" for n in range(100)), pace=0.02)
+    model.expect(replace(words, trouble=Hang(after=50)))  # it is not over before it was seen
     stage.say("Count the words.")
     stage.wait_status(Status.WORKING, never=[Status.ASKING, Status.FAILED])
+    model.release()
     stage.stays_until(Status.WORKING, Status.IDLE)
 
     assert [request.told.count("Count the words.") for request in model.asked] == [1]

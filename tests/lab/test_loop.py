@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,14 @@ from koboshi.plans import Plan, PlanStatus, parse
 from tests.conftest import AgentCli
 from tests.lab.conftest import furnished
 from tests.lab.model.server import Model
-from tests.lab.model.turns import Turn, call, hang, say
+from tests.lab.model.turns import EVER, Turn, call, hang, say
 from tests.lab.parts import CLAUDE, CODEX, Part
 from tests.lab.test_fire import Bench, write
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
+
+#: Seconds in which a stop has to end the agent, and how often a busy machine may be too slow.
+SOON, TRIES = 1.5, 5
 
 PLAN = """\
 STATUS: IDLE
@@ -188,25 +192,43 @@ def test_three_failures_are_a_question(bench: Bench, part: Part, model: Model) -
     assert any("really write the file" in request.told for request in model.asked)
 
 
-def test_the_stop_file_stops_the_real_thing(bench: Bench, part: Part, model: Model) -> None:
-    """Within a second, the agent too."""
-    model.expect(hang(times=9))
-    ended: list[subprocess.CompletedProcess[str]] = []
-    runner = threading.Thread(target=lambda: ended.append(loop(bench, part, "M1.md")))
-    runner.start()
-    deadline = time.monotonic() + 60
-    while not model.asked:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    pid = plan(bench).current.pid
-    (bench.state.parent / "stop").touch()
-    began = time.monotonic()
-    while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
-        assert time.monotonic() < began + 20
-        time.sleep(0.02)
-    waited = time.monotonic() - began
-    runner.join()
+def runs(pid: int | None) -> bool:
+    """Whether that process is there; one that is dead and not reaped has no words any more."""
+    with contextlib.suppress(OSError):
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    return False
 
-    assert waited < 1.5
+
+def stopped(bench: Bench, part: Part, model: Model) -> float:
+    """Stop the plan while its agent waits for the model: seconds until the agent was gone."""
+    stop, before = bench.state.parent / "stop", len(model.asked)
+    stop.unlink(missing_ok=True)
+    (bench.home.cwd / "M1.md").write_text(PLAN)
+    with ThreadPoolExecutor() as pool:
+        ended = pool.submit(loop, bench, part, "M1.md")
+        deadline = time.monotonic() + 60
+        while len(model.asked) == before:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        pid = plan(bench).current.pid
+        assert runs(pid)
+        stop.touch()
+        began = time.monotonic()
+        while runs(pid):
+            assert time.monotonic() < began + 20
+            time.sleep(0.02)
+        waited = time.monotonic() - began
+
+        assert ended.result().returncode == 1
     assert plan(bench).status is PlanStatus.WAITING
-    assert ended[0].returncode == 1
+    return waited
+
+
+def test_the_stop_file_stops_the_real_thing(bench: Bench, part: Part, model: Model) -> None:
+    """Within a second, the agent too; a machine that stalls is slow once, and not each time."""
+    model.expect(hang(times=EVER))
+    waited = [stopped(bench, part, model)]
+    while waited[-1] >= SOON and len(waited) < TRIES:
+        waited.append(stopped(bench, part, model))
+
+    assert waited[-1] < SOON, waited

@@ -19,7 +19,7 @@ from koboshi.performers import Program
 from koboshi.store.wording import event_words
 from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
-from tests.lab.model.turns import say
+from tests.lab.model.turns import Hang, say
 from tests.lab.parts import GEMINI
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
@@ -36,7 +36,7 @@ def test_gemini_is_asked_for_its_context(stages: Stages, model: Model) -> None:
     stage = stages(GEMINI)
     model.expect(
         # A turn that is over between two looks was seen by nobody, and is not asked about.
-        say("Half of it is written.", match="Write the parser", pace=0.5),
+        say("Half of it is written.", match="Write the parser", trouble=Hang(after=2)),
         say("CTX:37%", match="How much of your context window"),
     )
     asked: list[bool] = []
@@ -54,6 +54,8 @@ def test_gemini_is_asked_for_its_context(stages: Stages, model: Model) -> None:
             if not asked and view.status is Status.IDLE:
                 order = OrderGiven(order=Order.SEND, by="test", text="Write the parser.")
                 asked.append(supervisor.take(order))
+            if view.status is Status.WORKING:
+                model.release()
             known[:] = [view.sight.context]
             return view.sight.context is not None or time.monotonic() > deadline
 

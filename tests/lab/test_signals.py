@@ -46,7 +46,7 @@ from koboshi.sources.registry import Registry
 from koboshi.sources.senses import Senses
 from tests.lab.conftest import Stages
 from tests.lab.model.server import Model
-from tests.lab.model.turns import EVER, Usage, call, hang, refuse, say
+from tests.lab.model.turns import EVER, Hang, Usage, call, hang, refuse, say
 from tests.lab.parts import CLAUDE, CODEX, Part
 from tests.lab.stage import Stage
 
@@ -174,18 +174,18 @@ def test_every_signal_of_claude_agrees_over_a_turn(listened: Watch, model: Model
     claude = listened
     before = (claude.stage.home.path / ".claude.json").read_text(encoding="utf-8")
     claude.start("--session-id", SESSION)
-    model.expect(
-        say("word " * 100, pace=0.05, usage=Usage(input=50_000, output=100, cache_read=20_000))
-    )
+    usage = Usage(input=50_000, output=100, cache_read=20_000)
+    model.expect(say("word " * 100, pace=0.02, usage=usage, trouble=Hang(after=50)))
     claude.stage.say("Count the words.")
     view = claude.until(lambda v: v.status is Status.WORKING, "work")
     for _ in range(30):
         view = claude.look()
         assert view.status is Status.WORKING, (view.belief, claude.stage.look().seen.text)
         time.sleep(0.05)
-    registry = view.clue(Source.REGISTRY)
-    assert registry is not None
-    assert registry.status is Status.WORKING
+    claude.until(
+        lambda v: getattr(v.clue(Source.REGISTRY), "status", None) is Status.WORKING, "busy"
+    )
+    model.release()
 
     view = claude.until(
         lambda v: (
@@ -319,11 +319,13 @@ def test_codex_tells_its_session_turns_and_tokens(stages: Stages, model: Model) 
     """The rollout that its process has open names the session; nobody gave it one."""
     codex = Watch(stages(CODEX), session="made-up")
     codex.start()
-    model.expect(say("word " * 60, pace=0.05, usage=Usage(input=50_000, output=100)))
+    usage = Usage(input=50_000, output=100)
+    model.expect(say("word " * 60, pace=0.02, usage=usage, trouble=Hang(after=30)))
     codex.stage.say("Count the words.")
     codex.until(
         lambda v: getattr(v.clue(Source.TRANSCRIPT), "status", None) is Status.WORKING, "a turn"
     )
+    model.release()
     view = codex.until(
         lambda v: (
             v.sight.context is not None

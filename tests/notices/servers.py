@@ -18,6 +18,8 @@ class Webhook:
     def __init__(self) -> None:
         self.status = 200
         self.delay = 0.0
+        self.free = threading.Event()  #: clear: nobody is answered
+        self.free.set()
         self.answer = b"{}"
         self.got: list[tuple[str, bytes]] = []
         self._came = threading.Condition()
@@ -32,6 +34,7 @@ class Webhook:
                 body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
                 hook.take(self.path, body)
                 time.sleep(hook.delay)  # the server is slow, not the test
+                hook.free.wait(60)
                 with contextlib.suppress(OSError):
                     self.send_response(hook.status)
                     content = hook.answer_to(self.path)

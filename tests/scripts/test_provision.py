@@ -52,16 +52,19 @@ def test_of_two_that_make_the_same_folder_the_first_stays(tmp_path: Path) -> Non
 def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
     """A timeout does not leave an npm behind."""
     pids = tmp_path / "pid"
-    script = f"sleep 60 & echo $! > {pids}; wait"
-    with pytest.raises(Unavailable, match="took longer than 1 s"):
-        provision.run(["sh", "-c", script], log=tmp_path / "log", seconds=1, cwd=tmp_path)
+    script = f"sleep 600 & echo $! > {pids}; wait"
+    for seconds in (1, 5, 30):  # a shell may be slow to start what is to be ended with it
+        with pytest.raises(Unavailable, match=f"took longer than {seconds} s"):
+            provision.run(["sh", "-c", script], log=tmp_path / "log", seconds=seconds, cwd=tmp_path)
+        if pids.exists() and pids.read_text():
+            break
 
     assert ends(int(pids.read_text()))
 
 
 def ends(pid: int) -> bool:
-    """Whether a process is gone, or a zombie that waits for init, within two seconds."""
-    deadline = time.monotonic() + 2
+    """Whether a process is gone, or a zombie that waits for init, within half a minute."""
+    deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         try:
             os.kill(pid, 0)

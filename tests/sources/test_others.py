@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,8 @@ import pytest
 from koboshi.hosts.recorder import born
 from koboshi.sources.others import left_by, users_of
 
-SESSION = "0c0ffee0-1111-4222-a333-444455556666"
+#: Of this process alone: others may run the same tests at the same time.
+SESSION = str(uuid.uuid4())
 
 
 @contextmanager
@@ -25,11 +27,17 @@ def process(*words: str, **env: str) -> Iterator[int]:
     with subprocess.Popen([*program, *words], env=env, stdout=subprocess.PIPE) as running:
         assert running.stdout is not None
         running.stdout.readline()  # it runs: its words and its environment are its own
-        yield running.pid
-        running.kill()
+        try:
+            yield running.pid
+        finally:
+            running.kill()
 
 
-@pytest.mark.parametrize("words", [("--resume", SESSION), (f"--session-id={SESSION}",)])
+@pytest.mark.parametrize(
+    "words",
+    [("--resume", SESSION), (f"--session-id={SESSION}",)],
+    ids=["two words", "one word"],
+)
 def test_who_was_started_with_a_session_has_it_open(words: tuple[str, ...]) -> None:
     """In whichever way it is named."""
     with process(*words) as pid:
@@ -39,7 +47,9 @@ def test_who_was_started_with_a_session_has_it_open(words: tuple[str, ...]) -> N
     assert users_of(SESSION, {}) == ()
 
 
-@pytest.mark.parametrize("word", [f"{SESSION}.jsonl", SESSION[:-1], f"/x/{SESSION}/y"])
+@pytest.mark.parametrize(
+    "word", [f"{SESSION}.jsonl", SESSION[:-1], f"/x/{SESSION}/y"], ids=["file", "cut", "path"]
+)
 def test_who_only_reads_about_it_has_not(word: str) -> None:
     """A file that has its name is another word."""
     with process(word):
