@@ -36,6 +36,7 @@ def test_it_starts_works_is_interrupted_and_leaves(stage: Stage, model: Model) -
     model.expect(replace(words, trouble=Hang(after=50)))  # it is not over before it was seen
     stage.say("Count the words.")
     stage.wait_status(Status.WORKING, never=[Status.ASKING, Status.FAILED])
+    stage.wait(lambda _: len(model.asked) == 1, "the request: only what hangs is released")
     model.release()
     stage.stays_until(Status.WORKING, Status.IDLE)
 
@@ -45,6 +46,7 @@ def test_it_starts_works_is_interrupted_and_leaves(stage: Stage, model: Model) -
     stage.say("Are you there?")
     stage.wait_status(Status.WORKING)
     stage.stays(Status.WORKING, 2)  # it cannot be told from work; it must not be called else
+    stage.wait(lambda _: len(model.asked) == 2, "the request")
     model.release()
     stage.stays_until(Status.WORKING, Status.IDLE)
 

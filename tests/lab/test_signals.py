@@ -185,6 +185,7 @@ def test_every_signal_of_claude_agrees_over_a_turn(listened: Watch, model: Model
     claude.until(
         lambda v: getattr(v.clue(Source.REGISTRY), "status", None) is Status.WORKING, "busy"
     )
+    claude.until(lambda _: bool(model.asked), "the request: only what hangs is released")
     model.release()
 
     view = claude.until(
@@ -325,6 +326,7 @@ def test_codex_tells_its_session_turns_and_tokens(stages: Stages, model: Model) 
     codex.until(
         lambda v: getattr(v.clue(Source.TRANSCRIPT), "status", None) is Status.WORKING, "a turn"
     )
+    codex.until(lambda _: bool(model.asked), "the request: only what hangs is released")
     model.release()
     view = codex.until(
         lambda v: (
