@@ -101,3 +101,13 @@ def test_one_that_lives_is_not_robbed(
     (repo.top / ".git" / "hooks" / "pre-commit").unlink()
     assert commit(repo.top, ("a.txt",), "a", "t1")
     assert commits(repo) == 1
+
+
+def test_a_lock_that_cannot_be_taken_away_is_named(repo: Repo) -> None:
+    """By git, not by a traceback."""
+    lock = repo.top / ".git" / "index.lock"
+    lock.mkdir()
+    with pytest.raises(GitError, match=r"git add refused: .*index\.lock"):
+        commit(repo.top, ("a.txt",), "a", "t1")
+
+    assert lock.exists()

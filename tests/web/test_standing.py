@@ -91,6 +91,26 @@ def test_who_only_looks_keeps_nobody_from_serving(
     assert abs(known.birth - psutil.Process().create_time()) < 1.0
 
 
+def test_a_process_that_does_not_tell_is_not_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else's has the pid now: who stands in the file is named, and nothing breaks."""
+
+    def refuse(pid: int) -> psutil.Process:
+        raise psutil.AccessDenied(pid)
+
+    (tmp_path / "web").mkdir()
+    path = tmp_path / "web" / "server.lock"
+    path.write_bytes(msgspec.json.encode(Standing(pid=os.getpid(), base="http://127.0.0.1:1")))
+    monkeypatch.setattr(standing_, "TRIES", 0.0)
+    monkeypatch.setattr(standing_, "LOOKS", 0.0)
+    monkeypatch.setattr(psutil, "Process", refuse)
+    with path.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(Taken, match=r"at http://127.0.0.1:1 already"), alone(tmp_path):
+            raise AssertionError
+
+
 def test_who_waits_when_the_server_ends_is_no_mistake(koboshi: Trial) -> None:
     """The daemon has no answer yet; the server ends, and says nothing."""
     koboshi.say("daemon", "start")

@@ -129,7 +129,7 @@ def _process(known: Standing) -> psutil.Process | None:
     try:
         found = psutil.Process(known.pid)
         return found if abs(found.create_time() - known.birth) < SAME_BIRTH else None
-    except psutil.NoSuchProcess:
+    except psutil.Error:  # nobody's, or somebody else's, who does not tell
         return None
 
 

@@ -68,7 +68,6 @@ def _take_away(lock: Path, seen: tuple[int, int, int]) -> None:
     if _seen(lock) != seen:
         return
     log.warning("a lock that nobody holds is taken away", extra={"action": "commit"})
-    with contextlib.suppress(FileNotFoundError):
-        lock.unlink()
-    for each in lock.parent.glob("next-index-*.lock"):
-        each.unlink(missing_ok=True)
+    for each in (lock, *lock.parent.glob("next-index-*.lock")):
+        with contextlib.suppress(OSError):  # git says so, then
+            each.unlink()
