@@ -186,14 +186,18 @@ def test_resume_shows_what_the_daemon_does(lodge: Lodge) -> None:
     daemon = lodge.rise()
     progress = Progress(lodge.theatre.state, lodge.theatre.path)
     until(lambda: progress.lock.read_text().strip() == str(daemon.pid))
-    timer = threading.Timer(2.0, open_door, (lodge.theatre,))
-    timer.start()
-    ran = lodge.theatre.loop("resume")
-    timer.join()
+    theatre, pipe = lodge.theatre, subprocess.PIPE
+    argv = theatre.argv("resume")
+    with subprocess.Popen(
+        argv, env=theatre.env, cwd=theatre.repo.top, stdout=pipe, stderr=pipe, text=True
+    ) as shows:
+        assert shows.stderr is not None
+        assert "the daemon works on it" in shows.stderr.readline()
+        open_door(theatre)
+        said, complaints = shows.communicate(timeout=100)
 
-    assert ran.returncode == 0, ran.stderr
-    assert "the daemon works on it" in ran.stderr
-    assert "DONE, 3 steps" in ran.stdout
+    assert shows.returncode == 0, complaints
+    assert "DONE, 3 steps" in said
     assert progress.lock.read_text().strip() == str(daemon.pid)
 
 
