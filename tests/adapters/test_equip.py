@@ -12,6 +12,7 @@ import pytest
 from koboshi.adapters.claude.equip import EVENTS
 from koboshi.adapters.codex.equip import digest
 from koboshi.adapters.equipment import Equipment, Kit
+from koboshi.adapters.opencode.plugin import CONTENT
 from koboshi.adapters.registry import adapter, names
 
 KIT = Kit(
@@ -145,10 +146,34 @@ def test_the_status_line_of_the_user_is_called_by_ours(files: tuple[str, ...], s
     }
 
 
-@pytest.mark.parametrize("name", sorted(set(names()) - {"claude", "codex"}))
+@pytest.mark.parametrize("name", sorted(set(names()) - {"claude", "codex", "opencode"}))
 def test_others_are_started_as_they_are(name: str) -> None:
     """They have no hooks that could be given for one run."""
     assert adapter(name).equip(("x", "y"), kit()) == Equipment(argv=("x", "y"))
+
+
+def test_opencode_gets_a_plug_in_beside_those_of_its_person() -> None:
+    """The shim knows for whom it speaks also where the environment was cleaned."""
+    theirs = json.dumps({"model": "x", "plugin": ["mine"]})
+    made = adapter("opencode").equip(
+        ("opencode", "-m", "x"), replace(KIT, around={CONTENT: theirs})
+    )
+
+    assert made.argv == ("opencode", "-m", "x")
+    plugins = ["mine", "file:///gear/run-3/tell.js"]
+    assert json.loads(made.env[CONTENT]) == {"model": "x", "plugin": plugins}
+    assert made.env["KOBOSHI_RUN_NUMBER"] == "3"
+    assert made.files["/gear/run-3/tell.sh"] == f"exec env {SHIM}\n"
+    assert 'spawn("sh", ["/gear/run-3/tell.sh"]' in made.files["/gear/run-3/tell.js"]
+
+
+@pytest.mark.parametrize("content", ["{ // mine\n}", "[]", "[" * 100_000])
+def test_settings_of_opencode_that_cannot_be_read_are_left_alone(content: str) -> None:
+    """Better no session than another model than the user wanted."""
+    made = adapter("opencode").equip(("opencode",), replace(KIT, around={CONTENT: content}))
+
+    assert (made.argv, made.env, made.files) == (("opencode",), {}, {})
+    assert CONTENT in made.note
 
 
 def codex(*argv: str, version: str = "0.166.0") -> Equipment:

@@ -11,7 +11,8 @@ import pytest
 
 from koboshi.adapters.codex.equip import digest
 from koboshi.adapters.doings import doings, latest
-from koboshi.adapters.permits import CONTENT, Desk, payload_of, permitted
+from koboshi.adapters.opencode.plugin import CONTENT
+from koboshi.adapters.permits import Desk, payload_of, permitted
 
 DESK = Desk(command="ask-it", folder="/f", cwd="/p", texts={"/p/s.json": '{"model": "x"}'})
 

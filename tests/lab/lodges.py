@@ -100,7 +100,9 @@ class Lodge(Trial):
     def until_written(self, text: str) -> None:
         """Wait until the CLI has that in its session: a killed one knows only what is on disk."""
         deadline = time.monotonic() + PATIENCE
-        while not any(text in read(path) for path in self.home.path.rglob("*.json*")):
+        # OpenCode has a database, whose pages and journal hold text as it is.
+        kept = ("*.json*", "opencode.db*")
+        while not any(text in read(path) for each in kept for path in self.home.path.rglob(each)):
             assert time.monotonic() < deadline, f"never written: {text!r}; {self.told({})}"
             time.sleep(PAUSE)
 

@@ -15,8 +15,8 @@ from tests.lab.conftest import Lodges
 from tests.lab.leftovers import LEFT, PAUSE
 from tests.lab.lodges import PATIENCE, Lodge, cmdline
 from tests.lab.model.server import Model
-from tests.lab.model.turns import Hang, say
-from tests.lab.parts import CLAUDE, CODEX, GEMINI, OPENCODE, Part
+from tests.lab.model.turns import Hang, call, say
+from tests.lab.parts import CLAUDE, OPENCODE, Part
 
 pytestmark = [pytest.mark.lab, pytest.mark.stage]
 
@@ -81,17 +81,13 @@ def test_a_message_waits_behind_a_dialog(lodge: Lodge, part: Part, model: Model)
     assert lodge.heard("And then this.") == 1
 
 
-@pytest.mark.parametrize("part", [*CLAUDE, CODEX, GEMINI], ids=lambda part: part.key)
-def test_a_killed_agent_comes_back_with_its_session(
-    lodges: Lodges, part: Part, model: Model
-) -> None:
+def test_a_killed_agent_comes_back_with_its_session(lodge: Lodge, model: Model) -> None:
     """What was said before is told to the model with the next message."""
-    lodge = lodges(part)
     lodge.run()
     model.expect(say("The answer is forty-two."))
     lodge.say("send", "a", "What is the answer?")
     lodge.until_heard("What is the answer?")
-    # Codex tells its session in a file that appears with the first turn.
+    # Codex tells its session in a file that appears with the first turn, OpenCode by its plug-in.
     lodge.until("a", lambda known: known["status"] == "idle" and bool(known["run"]["session"]))
     lodge.until_written("forty-two")
     lodge.kill()
@@ -104,8 +100,8 @@ def test_a_killed_agent_comes_back_with_its_session(
 
 
 def test_a_session_that_nobody_told_is_begun_anew(lodges: Lodges, model: Model) -> None:
-    """OpenCode picks its session and writes it into no file that is read: it comes back fresh."""
-    lodge = lodges(OPENCODE)
+    """OpenCode's settings with a person's comment get no plug-in of ours: it comes back fresh."""
+    lodge = lodges(OPENCODE, env={"OPENCODE_CONFIG_CONTENT": "{ // mine\n}"})
     lodge.run()
     lodge.say("send", "a", "What is the answer?")
     lodge.until_heard("What is the answer?")
@@ -117,6 +113,39 @@ def test_a_session_that_nobody_told_is_begun_anew(lodges: Lodges, model: Model) 
 
     assert known["run"]["origin"] == "fresh"
     assert len(model.asked) == 1
+
+
+def test_opencode_tells_which_conversation_it_is_in(lodges: Lodges, model: Model) -> None:
+    """The one that its person began last; not a sub-agent's, nor one of another OpenCode."""
+    lodge = lodges(OPENCODE)
+    lodge.run()
+    lodge.say("send", "a", "What is the answer?")
+    first = lodge.until("a", lambda known: bool(known["run"]["session"]))["run"]["session"]
+    lodge.until_heard("What is the answer?")
+    lodge.until_status("a", "idle")
+    place = lodge.status("a")["run"]["place"]
+    lodge.press("-l", "/new")
+    lodge.until_shown(place, "New session")
+    lodge.press("Enter")
+    lodge.until_status("a", "idle")
+    program = shlex.quote(str(lodge.home.program))
+    asked = {"description": "look", "prompt": "Look deep.", "subagent_type": "general"}
+    model.expect(
+        replace(call("task", **asked), match="Second thing?"),
+        replace(say("It is deep."), match="Look deep."),
+        replace(OPENCODE.shell(f"{program} run Another."), match="It is deep."),
+        replace(say("I am another."), match="Another."),
+        replace(say("All done."), match="I am another."),
+    )
+    lodge.say("send", "a", "Second thing?")
+    lodge.until("a", lambda known: known["question"] is not None)
+    lodge.press("Enter")
+    lodge.until_heard("I am another.")
+    known = lodge.until_status("a", "idle")
+
+    assert known["run"]["session"].startswith("ses_")
+    assert known["run"]["session"] != first
+    assert lodge.say("events", "a", "--all", "--json").count('"SessionStart"') == 2
 
 
 def test_a_daemon_that_is_killed_in_a_turn_types_nothing_twice(lodge: Lodge, model: Model) -> None:

@@ -22,22 +22,19 @@ import posixpath
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Any
 
 from .claude.equip import given_settings, read_settings
 from .codex.equip import hooks_option, sets_hooks
 from .doings import call_of
 from .equipment import Equipment
-from .opencode.plugin import PLUGIN
+from .opencode.plugin import CONTENT, PERMIT, with_plugin
 from .values import member
 from .words import extended
 
 EVENT = "PreToolUse"
 #: Seconds for a word; a second opinion may take its time.
 TIMEOUT = 60
-#: Where OpenCode is given settings that go over those of its files.
-CONTENT = "OPENCODE_CONFIG_CONTENT"
 #: What lets each CLI change files of its project without asking.
 MAY_EDIT: Mapping[str, tuple[str, ...]] = {
     "claude": ("--permission-mode", "acceptEdits"),
@@ -110,20 +107,13 @@ def _codex(program: tuple[str, ...], desk: Desk) -> Equipment:
 
 
 def _opencode(program: tuple[str, ...], desk: Desk) -> Equipment:
-    given = desk.env.get(CONTENT) or "{}"
-    try:
-        theirs = json.loads(given)
-    except (ValueError, RecursionError):
-        theirs = None  # it may have comments; nothing of a person's is replaced
-    if not isinstance(theirs, dict):
+    path, plugin = (posixpath.join(desk.folder, name) for name in ("permit.sh", "permit.js"))
+    content = with_plugin(desk.env.get(CONTENT, ""), plugin)
+    if content is None:
         note = f"{CONTENT} cannot be read: its calls are judged after they were made"
         return Equipment(argv=program, note=note)
-    path, plugin = (posixpath.join(desk.folder, name) for name in ("permit.sh", "permit.js"))
-    before = theirs.get("plugin")
-    plugins = [*(before if isinstance(before, list) else ()), PurePosixPath(plugin).as_uri()]
-    files = {path: f"{desk.command}\n", plugin: PLUGIN.replace("PATH", json.dumps(path))}
-    env = {CONTENT: json.dumps({**theirs, "plugin": plugins})}
-    return Equipment(argv=program, env=env, files=files)
+    files = {path: f"{desk.command}\n", plugin: PERMIT.replace("PATH", json.dumps(path))}
+    return Equipment(argv=program, env={CONTENT: content}, files=files)
 
 
 def _merged(theirs: dict[str, Any], command: str) -> dict[str, Any]:
