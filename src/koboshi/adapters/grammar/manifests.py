@@ -39,6 +39,7 @@ class Sign:
     faint: str = ""  #: a part of it that the program draws faint; an agent cannot
     above: Pattern | None = None  #: what the row above it must look like
     whole: bool = False  #: counts only where nothing else stands in its block
+    noticed: bool = False  #: no failure where the context notice below the box says it, too
     toasted: bool = False  #: counts only while the program tells something in passing
 
 
@@ -243,6 +244,7 @@ def _sign(raw: dict[str, Any]) -> Sign:
         faint=raw.get("faint", ""),
         above=re.compile(raw["above"]) if "above" in raw else None,
         whole=raw.get("whole", False),
+        noticed=raw.get("noticed", False),
         toasted=raw.get("toasted", False),
     )
 

@@ -159,12 +159,12 @@ def _resting(manifest: Manifest, frame: Frame, blocks: Blocks, notices: list[str
     standing = turns.first_match(manifest.sign("standing"), notices)
     found, line = turns.ended(manifest, frame, blocks)
     found = standing or found
-    if found is not None and found.sign.name == "context_full":
+    if found is not None and found.sign.noticed:
         low, where = turns.context(manifest, notices)
         if low is not None and low.used >= _NEARLY_FULL:
             # The notice says it, too: the box is open, and a smaller context is what it needs.
             return Reading(
-                status=Status.IDLE, reason="context_full", evidence=(found.evidence, where)
+                status=Status.IDLE, reason=found.sign.name, evidence=(found.evidence, where)
             )
     if found is not None:
         status = turns.status_of(found)

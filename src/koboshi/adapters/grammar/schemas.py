@@ -68,7 +68,7 @@ _SIGN: dict[str, Any] = {
     "coloured": _FLAG,
     "faint": _TEXT,
     "above": _pattern,
-    **dict.fromkeys(("toasted", "whole"), _FLAG),
+    **dict.fromkeys(("noticed", "toasted", "whole"), _FLAG),
 }
 _FORM: dict[str, Any] = dict.fromkeys(("first", "options", "end", "drops"), _words)
 _ADDED: dict[str, Any] = {"words": _words, "versions": _range}
