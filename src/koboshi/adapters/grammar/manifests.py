@@ -122,6 +122,7 @@ class DialogGrammar:
     mark: str = "❯"  #: the characters that mark the selected row; the first also without a number
     option: Pattern = NEVER  #: groups mark, number, text
     hint: Pattern = NEVER  #: the row that says which keys it takes
+    hint_end: Pattern = NEVER  #: the last row of a hint that is too long for one
     hintless: Pattern = NEVER  #: questions that come without one
     picks: Pattern = NEVER  #: a hint under which a digit selects and does not choose
     refusal: Pattern = NEVER  #: an option that a whole list about a permission has
