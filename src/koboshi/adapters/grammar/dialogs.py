@@ -306,7 +306,7 @@ def _question(grammar: DialogGrammar, body: Body) -> str:
         sentence = _sentence(text)
         if sentence:
             return sentence
-    return body.title
+    return nearest if grammar.first_question else body.title
 
 
 def _sentence(text: str) -> str:

@@ -93,7 +93,8 @@ def _without_region(manifest: Manifest, frame: Frame) -> Reading:
     """Neither box nor dialog: a start, or a torn screen."""
     rows = [row for row in frame.rows if row]
     found = turns.first_match(manifest.sign("starting"), rows)
-    if found is not None and not is_prompt(rows[-1]):
+    spoken = any(map(manifest.blocks.user.match, rows))  # to one that has started
+    if found is not None and not spoken and not is_prompt(rows[-1]):
         return _made(Status.STARTING, found.sign.name, (found.evidence,), frame.rows)
     title = frame.seen.title
     # The title of a killed agent spins for ever: it counts only while the agent is known to live.
