@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _FRAME_TOP = re.compile(r"^ ?╭─{10,}╮$")
 _FRAME_FOOT = re.compile(r"^ ?╰─{10,}╯$")
 _BORDER = re.compile(r"^ ?│ ?(?P<text>.*?) *│$")
-_SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>[^.!?]{3,400}[?？])(?= |$)")
+_SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>(?:[^.!?]|\.(?=\w)){3,400}[?？])(?= |$)")
 _ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
 _NUMBERED = re.compile(r"^\d{1,2}\. \S")
 _LINES = re.compile(r"[─╌┄]{3}")
