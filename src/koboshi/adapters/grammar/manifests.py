@@ -99,6 +99,7 @@ class SubjectSign:
     title: Pattern
     take: str  #: content · path · lead · hint · question · body
     extract: Pattern | None = None  #: group `subject`, searched in what was taken
+    glued: bool = False  #: a row break in it is one of the screen's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,6 +290,7 @@ def _dialog(raw: dict[str, Any]) -> DialogGrammar:
                 title=re.compile(entry["title"]),
                 take=entry["take"],
                 extract=re.compile(entry["extract"]) if "extract" in entry else None,
+                glued=entry.get("glued", False),
             )
             for entry in raw.get("subjects", ())
         ),

@@ -121,6 +121,7 @@ SCHEMA: dict[str, Any] = {
                 "title": _pattern,
                 "take": _one_of(*_PLACES),
                 "extract": _pattern,
+                "glued": _FLAG,
             },
             "title",
         ],
