@@ -110,11 +110,13 @@ def _after_caret(manifest: Manifest, frame: Frame) -> Box | None:
 def _reach(manifest: Manifest, rows: list[str]) -> int:
     """How many rows may stand below the caret: a draft is as long as its writer likes.
 
-    Without the program's own footer below it, it may be what was said before, in the transcript.
+    Without the program's own footer or menu below it, it may be what was said before, in the
+    transcript.
     """
     foot = next((n for n in range(len(rows) - 1, -1, -1) if not rows[n]), -1)
     signs = manifest.sign("painted")
     footed = any(sign.pattern.search(row) for row in rows[foot + 1 :] for sign in signs)
+    footed = footed or any(map(manifest.box.menu.match, rows[foot + 1 : foot + 2]))
     most = manifest.box.most_below
     return max(most, _MAX_DRAFT_ROWS) if footed else most
 

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 _FRAME_TOP = re.compile(r"^ ?╭─{10,}╮$")
 _FRAME_FOOT = re.compile(r"^ ?╰─{10,}╯$")
 _BORDER = re.compile(r"^ ?│ ?(?P<text>.*?) *│$")
-_SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>[^.!?]{3,400}[?？])(?= |$)")
+_SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>(?:[^.!?]|\.(?=\w)){3,400}[?？])(?= |$)")
 _ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
 _NUMBERED = re.compile(r"^\d{1,2}\. \S")
 _LINES = re.compile(r"[─╌┄]{3}")
+_PARTED = " | "  # what stands between the parts of a hint
 _MOST_ROWS = 200
 _PROSE_EDGE = 6  # columns at the right that a wrapped row may leave free
 _MARGIN = 2  # columns before a dialog's own rows
@@ -182,11 +183,25 @@ def _hint_row(grammar: DialogGrammar, view: View) -> int | None:
     """The row that names the keys: the last one but for blanks and what may stand below it."""
     for row in range(len(view.rows) - 1, -1, -1):
         text = view.rows[row]
-        if text and grammar.hint.search(text):
-            return row
+        first = _hint_start(grammar, view, row)
+        if text and (first < row or grammar.hint.search(text)):
+            return first
         if text and not grammar.after.match(text):
             return None
     return None
+
+
+def _hint_start(grammar: DialogGrammar, view: View, last: int) -> int:
+    """The first row of a hint that ends in that one: parts without room go into the next row."""
+    rows, first = view.rows, last
+    if not grammar.hint_end.search(rows[last]):
+        return last
+    while first > 0 and grammar.hint.search(rows[first - 1]):
+        part = rows[first].strip().partition(_PARTED)[0]
+        if width(rows[first - 1] + _PARTED + part) <= view.columns - _PROSE_EDGE:
+            break
+        first -= 1
+    return first
 
 
 def _ends_well(grammar: DialogGrammar, view: View, listed: Listed, hint: int | None) -> bool:
@@ -291,7 +306,7 @@ def _question(grammar: DialogGrammar, body: Body) -> str:
         sentence = _sentence(text)
         if sentence:
             return sentence
-    return body.title
+    return nearest if grammar.first_question else body.title
 
 
 def _sentence(text: str) -> str:

@@ -39,6 +39,7 @@ class Sign:
     faint: str = ""  #: a part of it that the program draws faint; an agent cannot
     above: Pattern | None = None  #: what the row above it must look like
     whole: bool = False  #: counts only where nothing else stands in its block
+    noticed: bool = False  #: no failure where the context notice below the box says it, too
     toasted: bool = False  #: counts only while the program tells something in passing
 
 
@@ -98,6 +99,7 @@ class SubjectSign:
     title: Pattern
     take: str  #: content · path · lead · hint · question · body
     extract: Pattern | None = None  #: group `subject`, searched in what was taken
+    glued: bool = False  #: a row break in it is one of the screen's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +123,7 @@ class DialogGrammar:
     mark: str = "❯"  #: the characters that mark the selected row; the first also without a number
     option: Pattern = NEVER  #: groups mark, number, text
     hint: Pattern = NEVER  #: the row that says which keys it takes
+    hint_end: Pattern = NEVER  #: the last row of a hint that is too long for one
     hintless: Pattern = NEVER  #: questions that come without one
     picks: Pattern = NEVER  #: a hint under which a digit selects and does not choose
     refusal: Pattern = NEVER  #: an option that a whole list about a permission has
@@ -243,6 +246,7 @@ def _sign(raw: dict[str, Any]) -> Sign:
         faint=raw.get("faint", ""),
         above=re.compile(raw["above"]) if "above" in raw else None,
         whole=raw.get("whole", False),
+        noticed=raw.get("noticed", False),
         toasted=raw.get("toasted", False),
     )
 
@@ -286,6 +290,7 @@ def _dialog(raw: dict[str, Any]) -> DialogGrammar:
                 title=re.compile(entry["title"]),
                 take=entry["take"],
                 extract=re.compile(entry["extract"]) if "extract" in entry else None,
+                glued=entry.get("glued", False),
             )
             for entry in raw.get("subjects", ())
         ),

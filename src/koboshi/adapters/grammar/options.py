@@ -164,10 +164,12 @@ def _fits_together(grammar: DialogGrammar, view: View, items: list[_Item]) -> bo
     if boxed[0] and not all(boxed[:-1]):
         return False  # only "chat about this" has no box of its own
     for item in items:
-        for row in filter(None, (view.rows[n] for n in item.more)):
+        for n in (n for n in item.more if view.rows[n]):
+            row = view.rows[n]
             if grammar.inner_rule.match(row) or row.strip() in _ARROWS:
                 continue
             hangs = len(row) - len(row.lstrip()) >= item.column - 1
+            hangs = hangs or (n - 1 in item.more and wraps(view, n - 1, n))
             if grammar.option.match(row) or not (hangs or boxed[0] or view.bordered):
                 return False
     return True

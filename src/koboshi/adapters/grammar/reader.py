@@ -93,7 +93,8 @@ def _without_region(manifest: Manifest, frame: Frame) -> Reading:
     """Neither box nor dialog: a start, or a torn screen."""
     rows = [row for row in frame.rows if row]
     found = turns.first_match(manifest.sign("starting"), rows)
-    if found is not None and not is_prompt(rows[-1]):
+    spoken = any(map(manifest.blocks.user.match, rows))  # to one that has started
+    if found is not None and not spoken and not is_prompt(rows[-1]):
         return _made(Status.STARTING, found.sign.name, (found.evidence,), frame.rows)
     title = frame.seen.title
     # The title of a killed agent spins for ever: it counts only while the agent is known to live.
@@ -159,12 +160,12 @@ def _resting(manifest: Manifest, frame: Frame, blocks: Blocks, notices: list[str
     standing = turns.first_match(manifest.sign("standing"), notices)
     found, line = turns.ended(manifest, frame, blocks)
     found = standing or found
-    if found is not None and found.sign.name == "context_full":
+    if found is not None and found.sign.noticed:
         low, where = turns.context(manifest, notices)
         if low is not None and low.used >= _NEARLY_FULL:
             # The notice says it, too: the box is open, and a smaller context is what it needs.
             return Reading(
-                status=Status.IDLE, reason="context_full", evidence=(found.evidence, where)
+                status=Status.IDLE, reason=found.sign.name, evidence=(found.evidence, where)
             )
     if found is not None:
         status = turns.status_of(found)

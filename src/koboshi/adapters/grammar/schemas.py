@@ -68,7 +68,7 @@ _SIGN: dict[str, Any] = {
     "coloured": _FLAG,
     "faint": _TEXT,
     "above": _pattern,
-    **dict.fromkeys(("toasted", "whole"), _FLAG),
+    **dict.fromkeys(("noticed", "toasted", "whole"), _FLAG),
 }
 _FORM: dict[str, Any] = dict.fromkeys(("first", "options", "end", "drops"), _words)
 _ADDED: dict[str, Any] = {"words": _words, "versions": _range}
@@ -95,7 +95,7 @@ SCHEMA: dict[str, Any] = {
         **dict.fromkeys(
             ("bar", "option", "hint", "hintless", "picks", "refusal", "after", "foreign"), _pattern
         ),
-        **dict.fromkeys(("restless", "aside", "cut", "inner_rule", "glue"), _pattern),
+        **dict.fromkeys(("restless", "aside", "cut", "inner_rule", "glue", "hint_end"), _pattern),
         "tops": [_SIGN, "pattern"],
         "kinds": [
             {
@@ -121,6 +121,7 @@ SCHEMA: dict[str, Any] = {
                 "title": _pattern,
                 "take": _one_of(*_PLACES),
                 "extract": _pattern,
+                "glued": _FLAG,
             },
             "title",
         ],

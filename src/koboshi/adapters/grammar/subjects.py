@@ -50,7 +50,8 @@ def read_subject(grammar: DialogGrammar, frame: Frame, body: Body, question: str
             return taken
         found = sign.extract.search(taken)
         if found:
-            return next(text for text in found.groups() if text is not None)
+            subject = next(text for text in found.groups() if text is not None)
+            return subject.replace("\n", "") if sign.glued else subject
     return ""
 
 
