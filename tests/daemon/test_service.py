@@ -143,6 +143,17 @@ def _marked(mark: str) -> list[psutil.Process]:
     return found
 
 
+def test_a_shell_that_koboshi_runs_is_alive_and_is_ended_by_stop(koboshi: Trial) -> None:
+    """Its prompt is what it is for: in a terminal of our own the recorder tells of an end."""
+    koboshi.say("run", "-d", "--name", "a", "--", "bash", "--norc", "--noprofile", "-i")
+    known = koboshi.until("a", lambda k: any("bash-" in line for line in k["lines"]))
+    assert (known["status"], known["run"]["exit"]) == ("unknown", None)
+
+    assert "a: ended by" in koboshi.say("stop", "a")
+
+    assert not psutil.pid_exists(known["run"]["pid"])
+
+
 def test_a_stopped_agent_is_started_again_and_taken_off_the_list(koboshi: Trial) -> None:
     """With the command it had."""
     koboshi.say("run", "-d", "--name", "a", "--as", "scripted", "--", *koboshi.script(IDLE))
