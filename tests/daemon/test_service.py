@@ -392,6 +392,23 @@ def test_a_screen_is_recorded_as_a_case_with_secrets_masked(koboshi: Trial) -> N
     assert sorted(p.name for p in case.iterdir()) == names
     everything = "".join(p.read_text() for p in case.iterdir())
     assert "The key is xxx" in everything
+def test_what_never_ran_is_as_old_as_its_order(koboshi: Trial) -> None:
+    """Not as old as the clock."""
+    (koboshi.folder / "folder").mkdir()
+    assert koboshi.type("run", "-d", "--name", "a", "--", "./folder").returncode == 2
+
+    assert time.time() - koboshi.status("a")["since"] < PATIENCE
+
+
+def test_a_name_without_a_letter_of_ascii_gives_way_to_what_is_left(koboshi: Trial) -> None:
+    """A program may be called in any script; the folder of an agent may not."""
+    named = koboshi.folder / "日本語.sh"
+    named.write_text("#!/bin/sh\nexec cat\n")
+    named.chmod(0o755)
+
+    assert "sh is running" in koboshi.say("run", "-d", "--", str(named))
+
+
     assert key not in everything
     assert json.loads((case / "expected.json").read_text())["status"] == "idle"
     assert koboshi.type("record", "a", "--to", "case").returncode == 2

@@ -358,8 +358,9 @@ class Verbs:
         """The name asked for, or the program's with the first free number."""
         if asked:
             return check_name(asked)
-        plain = "".join(c if c.isalnum() or c in "._-" else "-" for c in os.path.basename(program))  # noqa: PTH119
-        stem = plain.strip("._-").encode("ascii", "ignore").decode()[:40] or "agent"
+        word = os.path.basename(program).encode("ascii", "ignore").decode()  # noqa: PTH119
+        plain = "".join(c if c.isalnum() or c in "._-" else "-" for c in word)
+        stem = plain.strip("._-")[:40] or "agent"
         for number in range(1, 10_000):
             name = stem if number == 1 else f"{stem}-{number}"
             if self._free(name):
