@@ -248,6 +248,11 @@ class Verbs:
         if not asked.text.strip():
             raise InputError("expected a message, and it is empty")
         ward, world = await self._up(asked.name)
+        if ward.entry.agent_type == "generic":
+            raise InputError(
+                f"nobody can tell when {asked.name} (generic) is at its prompt: nothing is typed",
+                hint=f"type it there: 'koboshi attach {asked.name}'",
+            )
         about = f"message{world.view.tally.messages + 1}"
 
         def sent(event: Event) -> str | None:
