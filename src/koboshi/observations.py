@@ -32,6 +32,7 @@ class ScreenSeen:
     code: int | None = None
     signal: int | None = None
     plain: bool = False  #: the styles were not captured, and may be asked for
+    own: bool = False  #: a terminal of our own, whose host tells when the agent ends
     typed_at: float | None = None  #: UTC: when a person last pressed a key there; None: not known
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from koboshi.adapters.decode import decode
@@ -43,6 +45,15 @@ RULE = "─" * 80
 def test_a_long_prompt_is_long() -> None:
     """As long as a usual terminal is wide."""
     assert 75 <= len(LONG) <= 85
+
+
+@pytest.mark.parametrize("agent", ["generic", "scripted"])
+def test_where_an_end_is_told_no_prompt_proves_one(agent: str) -> None:
+    """In a terminal of our own a shell is the agent, and only its end is the end."""
+    look = ScreenSeen(text="bash-5.2$ ", cols=100, rows=40, own=True)
+
+    assert adapter(agent).read(look).status is Status.UNKNOWN
+    assert adapter(agent).read(replace(look, alive=False)).status is Status.GONE
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)

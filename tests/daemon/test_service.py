@@ -23,6 +23,7 @@ from tests.hosts.waiting import program
 pytestmark = pytest.mark.tmux
 
 IDLE = '[[act]]\ndo = "work"\nseconds = 0.2\nsay = "Ready."\n\n[[act]]\ndo = "end_turn"\n' * 3
+FAILS = '[[act]]\ndo = "fail"\ncode = "401"\n'
 ASKS = '[[act]]\ndo = "ask"\ncommand = "npm test"\n\n[[act]]\ndo = "end_turn"\n'
 
 
@@ -143,6 +144,17 @@ def _marked(mark: str) -> list[psutil.Process]:
     return found
 
 
+def test_a_shell_that_koboshi_runs_is_alive_and_is_ended_by_stop(koboshi: Trial) -> None:
+    """Its prompt is what it is for: in a terminal of our own the recorder tells of an end."""
+    koboshi.say("run", "-d", "--name", "a", "--", "bash", "--norc", "--noprofile", "-i")
+    known = koboshi.until("a", lambda k: any("bash-" in line for line in k["lines"]))
+    assert (known["status"], known["run"]["exit"]) == ("unknown", None)
+
+    assert "a: ended by" in koboshi.say("stop", "a")
+
+    assert not psutil.pid_exists(known["run"]["pid"])
+
+
 def test_a_stopped_agent_is_started_again_and_taken_off_the_list(koboshi: Trial) -> None:
     """With the command it had."""
     koboshi.say("run", "-d", "--name", "a", "--as", "scripted", "--", *koboshi.script(IDLE))
@@ -174,6 +186,46 @@ def test_a_message_arrives_once_and_waits_behind_a_dialog(koboshi: Trial) -> Non
 
     assert waits == "b is asking; it goes in when b is at an empty prompt\n"
     assert koboshi.until_status("b", "asking")["messages"] == 1
+
+
+def test_a_message_goes_in_at_the_prompt_that_a_failed_turn_left(koboshi: Trial) -> None:
+    """That prompt is empty, and what is wrong (a login) may take just this message."""
+    words = ("--name", "a", "--mode", "observe", "--as", "scripted")
+    koboshi.say("run", "-d", *words, "--", *koboshi.script(FAILS))
+    koboshi.until_status("a", "idle")
+    koboshi.say("send", "a", "go")
+    koboshi.until_status("a", "failed")
+
+    assert koboshi.say("send", "a", "/login") == "a has it\n"
+
+
+def test_a_program_whose_prompt_cannot_be_known_is_sent_nothing_and_that_is_said(
+    koboshi: Trial,
+) -> None:
+    """To wait for its empty prompt would be to wait for ever."""
+    koboshi.say("run", "-d", "--name", "a", "--", *program("show", "hello"))
+
+    ran = koboshi.type("send", "a", "hello")
+
+    assert (ran.returncode, "koboshi attach a" in ran.stderr) == (2, True)
+    assert koboshi.status("a")["messages"] == 0
+
+
+def test_a_message_for_one_that_was_struck_is_not_for_its_namesake(koboshi: Trial) -> None:
+    """It waited for a program that is not there any more."""
+    words = ("--name", "a", "--mode", "observe", "--as", "scripted")
+    koboshi.say("run", "-d", *words, "--", *koboshi.script(ASKS, "old"))
+    koboshi.until_status("a", "idle")
+    koboshi.say("send", "a", "go")
+    koboshi.until_status("a", "asking")
+    koboshi.say("send", "a", "--wait", "0", "delete the old one")
+    os.kill(koboshi.status("a")["run"]["pid"], signal.SIGKILL)
+    koboshi.until_status("a", "gone")
+    koboshi.say("rm", "a")
+
+    koboshi.say("run", "-d", *words, "--", *koboshi.script(IDLE, "new"))
+
+    assert koboshi.until_status("a", "idle")["messages"] == 0
 
 
 def test_a_pane_of_the_users_is_watched_and_let_go_unchanged(koboshi: Trial) -> None:
@@ -338,6 +390,23 @@ def test_a_program_that_cannot_run_is_told_at_once(koboshi: Trial) -> None:
 
     assert ran.returncode == 2
     assert "it could not be started" in ran.stderr
+
+
+def test_what_never_ran_is_as_old_as_its_order(koboshi: Trial) -> None:
+    """Not as old as the clock."""
+    (koboshi.folder / "folder").mkdir()
+    assert koboshi.type("run", "-d", "--name", "a", "--", "./folder").returncode == 2
+
+    assert time.time() - koboshi.status("a")["since"] < PATIENCE
+
+
+def test_a_name_without_a_letter_of_ascii_gives_way_to_what_is_left(koboshi: Trial) -> None:
+    """A program may be called in any script; the folder of an agent may not."""
+    named = koboshi.folder / "日本語.sh"
+    named.write_text("#!/bin/sh\nexec cat\n")
+    named.chmod(0o755)
+
+    assert "sh is running" in koboshi.say("run", "-d", "--", str(named))
 
 
 def test_one_broken_agent_does_not_take_the_others_down(koboshi: Trial) -> None:

@@ -302,6 +302,23 @@ def test_what_is_typed_arrives_exactly(data: bytes) -> None:
     assert asyncio.run(run()) == data
 
 
+def test_what_is_typed_before_the_program_is_there_waits_for_it() -> None:
+    """As in a terminal without us: koboshi takes a second to begin, and people do not wait."""
+
+    async def run() -> None:
+        async with shown() as stage:
+            await stage.person.type(b"early ")
+            await until(lambda: stage.through._typed_at > 0)  # noqa: SLF001
+            await stage.person.type(b"bird\r")
+            argv = ("sh", "-c", 'read -r line; echo "got=<$line>"; exec sleep 1000')
+            await stage.host.start(
+                Launch(agent="doll", run=1, argv=argv, cwd=tempfile.gettempdir())
+            )
+            await stage.person.until_shown(b"got=<early bird>")
+
+    asyncio.run(run())
+
+
 def test_a_program_that_does_not_read_makes_the_keyboard_wait() -> None:
     """What waits for it has a limit, and all of it arrives when it reads again."""
     data = EVERYTHING * 3000

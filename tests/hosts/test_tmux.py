@@ -266,6 +266,26 @@ def test_a_person_who_attaches_does_not_change_the_size(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize(("cols", "said"), [(40, "C-b d leaves"), (90, "the agent goes on")])
+def test_a_person_who_attaches_is_told_how_to_leave(cols: int, said: str, tmp_path: Path) -> None:
+    """Whole, also in a narrow terminal: "d leaves" would be typed to the agent."""
+
+    async def run() -> None:
+        async with opened(tmp_path) as host:
+            place = await host.start(launch("show"))
+            person = PtyHost()
+            argv = await host.attach_argv(place)
+            here = Launch(agent="me", run=1, argv=argv, cwd=str(tmp_path), cols=cols, rows=24)
+            screen = await person.start(here)
+            try:
+                seen = await until_text(person, screen, said)
+                assert "C-b d leaves" in seen.text
+            finally:
+                await person.close()
+
+    asyncio.run(run())
+
+
 def test_our_client_takes_no_output_and_has_no_size(tmp_path: Path) -> None:
     """A second belt: output comes only from the session one is attached to, and ours is the hub."""
 

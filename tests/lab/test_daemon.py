@@ -81,6 +81,32 @@ def test_a_message_waits_behind_a_dialog(lodge: Lodge, part: Part, model: Model)
     assert lodge.heard("And then this.") == 1
 
 
+def test_a_message_waits_behind_a_half_typed_line_and_goes_into_a_turn_when_told_to(
+    lodge: Lodge, model: Model
+) -> None:
+    """A person's draft is neither typed over nor submitted; `--now` is queued by the CLI."""
+    lodge.run()
+    lodge.press(*"half")
+    lodge.until("a", lambda known: known["draft"] == "half")
+
+    waits = lodge.say("send", "a", "--wait", "3", "After that line.")
+
+    assert waits == "a is idle; it goes in when a is at an empty prompt\n"
+    assert lodge.status("a")["draft"] == "half"
+    words = say(" ".join(f"word{n}" for n in range(100)), pace=0.02)
+    model.expect(replace(words, trouble=Hang(after=50)))
+    lodge.press(*["BSpace"] * 4)
+    lodge.until_heard("After that line.")
+    lodge.until_status("a", "working")
+    assert lodge.say("send", "a", "--now", "And then this; 'now'.") == "a has it\n"
+    model.release()
+    lodge.until_heard("And then this; 'now'.")
+    lodge.until_status("a", "idle")
+
+    assert [lodge.heard(t) for t in ("After that line.", "And then this; 'now'.")] == [1, 1]
+    assert not any("half" in request.told for request in model.asked)
+
+
 def test_a_killed_agent_comes_back_with_its_session(lodge: Lodge, model: Model) -> None:
     """What was said before is told to the model with the next message."""
     lodge.run()

@@ -8,12 +8,12 @@ import pytest
 
 from koboshi.core.actions import Send
 from koboshi.core.events import Ending, Outcome, Source
-from koboshi.core.readings import Reading, Status
+from koboshi.core.readings import Prompt, PromptKind, Reading, Status
 from koboshi.core.view import Clue
 from koboshi.hosts.base import Place
 from koboshi.observations import ScreenSeen
 from koboshi.performers.typing import ready
-from tests.performers.benches import Bench
+from tests.performers.benches import ASK, Bench
 
 SEND = Send(run=1, text="go on", about="idle0.0.0")
 
@@ -81,6 +81,42 @@ def test_where_nobody_else_tells_a_dialog_between_two_looks_is_seen(
 
     assert result.why == "not at an empty prompt, at the second look"
     assert bench.sent == []
+
+
+def test_a_dialog_that_opens_after_the_first_look_is_seen_by_the_second() -> None:
+    """Its cursor may stand where the prompt's was."""
+    bench = Bench(ASK)
+    bench.host.tricks[2] = bench.ask
+
+    result = bench.perform(SEND)
+
+    assert result.why == "not at an empty prompt, at the second look"
+    assert (bench.sent, bench.dialog is None) == ([], False)
+
+
+def test_a_dialog_that_opens_once_the_text_was_seen_gets_no_enter() -> None:
+    """Enter would approve it: it is looked again right before, not only until the text shows."""
+    bench = Bench(ASK)
+
+    def dialog_in_place_of_the_box() -> None:
+        bench.agent.key("C-u")
+        bench.ask()
+
+    bench.host.tricks[4] = dialog_in_place_of_the_box
+
+    result = bench.perform(SEND)
+
+    assert result.why == "the box changed before Enter; not submitted"
+    assert (bench.sent, bench.dialog is None) == (["'go on'"], False)
+
+
+@pytest.mark.parametrize("status", [Status.LIMITED, Status.FAILED, Status.IDLE])
+def test_a_menu_over_an_agent_at_rest_is_a_dialog_too(status: Status) -> None:
+    """The menu of a limit: Enter would buy something."""
+    menu = Prompt(kind=PromptKind.QUESTION, question="What do you want to do?")
+
+    assert ready(Reading(status=status), None)
+    assert not ready(Reading(status=status, prompt=menu), None)
 
 
 @pytest.mark.parametrize("ago", [1.0, 10.0])

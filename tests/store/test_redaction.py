@@ -44,6 +44,9 @@ def test_what_looks_like_a_secret_is_masked(secret: str) -> None:
     ("text", "masked"),
     [
         ("export API_KEY=hunter2hunter2", "export API_KEY=xxxxxxxxxxxxxx"),
+        ("パスワード: himitsu123 を使う", "パスワード: xxxxxxxxxx を使う"),
+        ("管理者のパスフレーズ：himitsu-no-kotoba", "管理者のパスフレーズ：xxxxxxxxxxxxxxxxx"),
+        ("暗証番号＝40960123 です", "暗証番号＝xxxxxxxx です"),
         ('{"password": "correct horse"}', '{"password": "xxxxxxx xxxxx"}'),
         ("Authorization: Bearer abcdefghijkl", "Authorization: Bearer xxxxxxxxxxxx"),
         ("git clone https://me:pass@host/x", "git clone https://xxxxxxx@host/x"),

@@ -39,10 +39,12 @@ _SECONDS = {"ms": 0.001, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _NOON, _WEEK = 12, 7
+#: Seconds that a clock's time may be over; before that it is the one of the day that comes.
+_LEFT_STANDING = 6 * 3600
 
 
 def reset_instant(text: str, utc: float | None) -> float | None:
-    """Epoch seconds of a printed time, nearest to the look; None when it cannot be told."""
+    """Epoch seconds of a printed time, by the moment of the look; None when it cannot be told."""
     text = text.strip()
     if utc is None or not text:
         return None
@@ -69,7 +71,9 @@ def reset_instant(text: str, utc: float | None) -> float | None:
     except (ValueError, OverflowError, OSError):
         return None
     # The line stays on the screen after the reset:
-    # "9:58am" seen at 9:59 is a minute ago, not tomorrow.
+    # "9:58am" seen at 9:59 is a minute ago, not tomorrow. But it stands for a day before it.
+    if not (found["month"] or found["weekday"]):
+        moments = [moment for moment in moments if moment > utc - _LEFT_STANDING]
     return min(moments, key=lambda moment: abs(moment - utc), default=None)
 
 

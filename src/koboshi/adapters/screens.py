@@ -42,6 +42,8 @@ def read_gone(seen: ScreenSeen, rows: Sequence[str]) -> Reading | None:
     """`gone` when the process ended or only a shell is left, whatever the screen says."""
     if not seen.alive:
         return _reading(Status.GONE, "process_ended", rows, rows[-1] if rows else "")
+    if seen.own:
+        return None  # its end is told; what looks like a shell there is the program, or its print
     command = seen.command.strip().lstrip("-").rpartition("/")[2]
     if command in SHELLS:
         return _reading(Status.GONE, "shell_prompt", rows, _prompt_row(seen, rows))

@@ -194,6 +194,8 @@ class House:
                 self.roster.entry(agent)
             else:
                 self._refuse_living(ward)
+                # What still waits for it, a message, is not for the next one of that name.
+                ward.order(OrderGiven(order=Order.STOP, by="person"))
                 await ward.end()
                 await self._forget(ward)
                 self.wards.pop(agent)

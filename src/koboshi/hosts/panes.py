@@ -59,7 +59,8 @@ OPTIONS: tuple[Command, ...] = (
     ("-g", "allow-rename", "off"),
     ("-g", "status-left", "[koboshi #S] "),
     ("-g", "status-left-length", "50"),
-    ("-g", "status-right", "C-b d leaves, the agent goes on"),
+    # What has no room is cut on its left, and a bare "d leaves" would be typed to the agent.
+    ("-g", "status-right", "C-b d leaves#{?#{e|<:#{client_width},70},,#, the agent goes on}"),
 )
 
 

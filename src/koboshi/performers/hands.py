@@ -178,7 +178,7 @@ class Hands:
         """A look in our time, with its run."""
         # In a terminal of our own the host tells when the agent ends; a shell there is the agent.
         command = "" if place.own and seen.command in SHELLS else seen.command
-        return evolve(seen, at=self.scale(seen.at), run=place.run, command=command)
+        return evolve(seen, at=self.scale(seen.at), run=place.run, command=command, own=place.own)
 
     async def fresh_look(self, *, tries: int = 3) -> Glance:
         """A look young enough to type on; nobody else has just typed there."""

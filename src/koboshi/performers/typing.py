@@ -32,6 +32,8 @@ AT_PROMPT = (Status.IDLE, Status.FAILED, Status.LIMITED)
 SHOWS = 3.0
 #: Seconds between two looks that count as two signals.
 APART = 0.3
+#: How often a line is taken out of a box that still holds the beginning of our text.
+_TAKES_BACK = 40
 #: Seconds for which a hook's word that a question is open holds: its end may have fired none.
 RECENT = 10.0
 #: Seconds for the agent to confirm a save or a load, and to have read that it was asked.
@@ -130,9 +132,18 @@ async def resubmit(hands: Hands, text: str) -> Outcome:
 
 
 async def _take_back(hands: Hands, text: str) -> None:
-    """Clear the box if what stands in it is ours alone."""
-    if _is_in_box(hands, await hands.patient_look(), text):
-        await hands.keys(("C-u",))
+    """Clear the box if what stands in it is ours alone; a key may clear one line only."""
+    if not _is_in_box(hands, await hands.patient_look(), text):
+        return
+    await hands.keys(("C-u",))
+    for _ in range(_TAKES_BACK):
+        await hands.sleep(APART)
+        reading = (await hands.patient_look()).reading
+        rest = bare(reading.draft)
+        # What is not the beginning of ours is a person's.
+        if not rest or reading.prompt is not None or not bare(text).startswith(rest):
+            return
+        await hands.keys(("BSpace", "C-u"))
 
 
 async def send(action: Send, hands: Hands) -> Outcome:

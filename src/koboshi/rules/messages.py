@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from koboshi.core.events import Moment
     from koboshi.core.view import View
 
+#: A failed turn leaves an empty prompt behind; what mends it (a login) may be this very message.
+_AT_PROMPT = (Status.IDLE, Status.FAILED)
 
-@rule("MSG001", "message-waiting", Severity.P2, Status.IDLE, Status.WORKING)
+
+@rule("MSG001", "message-waiting", Severity.P2, *_AT_PROMPT, Status.WORKING)
 def message_waiting(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     """A person's message has not been typed yet.
 
@@ -34,7 +37,8 @@ def message_waiting(view: View, now: Moment) -> Proposal | None:  # noqa: ARG001
     if not view.outbox or view.restarting or view.run.exit is not None:
         return None
     message = view.outbox[0]
-    if view.status is not Status.IDLE and not (message.at_once and view.status is Status.WORKING):
+    queued = message.at_once and view.status is Status.WORKING
+    if view.status not in _AT_PROMPT and not queued:
         return None
     send = Send(
         run=view.run.number,

@@ -119,10 +119,11 @@ _CALLED = (
     r"(?:api|access|secret|private|signing|encryption|service|master|account|auth|client|deploy)"
     r"[_-]?keys?|secret[_-]?access[_-]?key|token|secret|password|passwd|passphrase|pwd|credential"
     r"|client[_-]?key[_-]?data|auth[_-]?token|_auth|jaas|connection[_-]?string"
+    r"|パスワード|パスフレーズ|暗証番号|秘密鍵"
 )
 #: What is called a secret; the value may be in quotes, and then have blanks in it.
 _NAMED = re.compile(
-    rf"""(?ix) (?:{_CALLED})s? \\{{0,3}}["']? \s*(?:[=:]|=>)\s* \\{{0,3}}
+    rf"""(?ix) (?:{_CALLED})s? \\{{0,3}}["']? \s*(?:[=:＝：]|=>)\s* \\{{0,3}}
     (?: "(?P<double>[^"\\\n]{{6,}}) | '(?P<single>[^'\\\n]{{6,}})'
     | ["']?(?P<value>[^\s"',;]{{6,}}) )"""
 )
@@ -137,7 +138,10 @@ _FLAGGED = re.compile(
     | (?:curl|wget|http)\b[^\n]{0,200}?[ ]-u[ ]["']?[^\s:"']+: | (?:login[ ]\S+[ ])password[ ] )
     ["']?(?P<value>[^\s"',;-][^\s"',;]{3,})"""
 )
-_NAMES = ("key", "token", "secret", "pass", "pwd", "credential", "_auth", "jaas", "connection")
+_NAMES = (
+    *("key", "token", "secret", "pass", "pwd", "credential", "_auth", "jaas", "connection"),
+    *("パス", "暗証番号", "秘密鍵"),
+)
 _FLAGS = ("--", " -u ", "password ")
 
 

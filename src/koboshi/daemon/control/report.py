@@ -34,7 +34,7 @@ def brief(entry: Entry, world: World | None, now: Moment | None, trouble: str) -
     return {
         **known,
         "status": view.status.value,
-        "since": _utc(view.belief.since, now),
+        "since": _utc(view.belief.since, now) if view.run.number else entry.created,
         "reason": view.belief.reason,
         "evidence": list(view.belief.evidence),
         "health": {"level": health.level.value, "reasons": list(health.reasons)},

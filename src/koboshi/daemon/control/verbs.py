@@ -248,6 +248,11 @@ class Verbs:
         if not asked.text.strip():
             raise InputError("expected a message, and it is empty")
         ward, world = await self._up(asked.name)
+        if ward.entry.agent_type == "generic":
+            raise InputError(
+                f"nobody can tell when {asked.name} (generic) is at its prompt: nothing is typed",
+                hint=f"type it there: 'koboshi attach {asked.name}'",
+            )
         about = f"message{world.view.tally.messages + 1}"
 
         def sent(event: Event) -> str | None:
@@ -358,8 +363,9 @@ class Verbs:
         """The name asked for, or the program's with the first free number."""
         if asked:
             return check_name(asked)
-        plain = "".join(c if c.isalnum() or c in "._-" else "-" for c in os.path.basename(program))  # noqa: PTH119
-        stem = plain.strip("._-").encode("ascii", "ignore").decode()[:40] or "agent"
+        word = os.path.basename(program).encode("ascii", "ignore").decode()  # noqa: PTH119
+        plain = "".join(c if c.isalnum() or c in "._-" else "-" for c in word)
+        stem = plain.strip("._-")[:40] or "agent"
         for number in range(1, 10_000):
             name = stem if number == 1 else f"{stem}-{number}"
             if self._free(name):

@@ -52,6 +52,7 @@ class PassThrough:
         self._hold = hold
         self._modes, self._typed = Modes(), Typed()
         self._terminal: Terminal | None = None
+        self._early = bytearray()  #: typed before there was a program to read it
         self._shown_one = self._paused = self._blind = False
         self._undo_blind = b""
         self._typed_at = self._told_at = float("-inf")
@@ -109,6 +110,8 @@ class PassThrough:
         self._paused = False
         if self._shown_one:
             self._console.write(b"\x1b[H\x1b[2J")
+        elif self._early:
+            terminal.write(bytes(self._early))
         self._shown_one = True
 
     def see(self, terminal: Terminal, data: bytes) -> bool:
@@ -153,6 +156,8 @@ class PassThrough:
         if self._terminal is None:
             if CTRL_C in data:
                 self._end_by(0)
+            elif not self._shown_one:  # later it was meant for one that is gone
+                self._early += data[: TYPED_HIGH - len(self._early)]
             return
         self._terminal.write(data)
         if self._terminal.backlog > TYPED_HIGH:
