@@ -29,6 +29,7 @@ _FRAME_TOP = re.compile(r"^ ?╭─{10,}╮$")
 _FRAME_FOOT = re.compile(r"^ ?╰─{10,}╯$")
 _BORDER = re.compile(r"^ ?│ ?(?P<text>.*?) *│$")
 _SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>[^.!?]{3,400}[?？])(?= |$)")
+_NOTE = re.compile(r" \((?:select|choose|pick) (?:all|any|one)\b[^()]*\)$")  # how to answer
 _ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
 _NUMBERED = re.compile(r"^\d{1,2}\. \S")
 _LINES = re.compile(r"[─╌┄]{3}")
@@ -204,7 +205,8 @@ def _ends_well(grammar: DialogGrammar, view: View, listed: Listed, hint: int | N
     hints = [row for row in strange if grammar.hint.search(row) and not _ASKS_NUMBER.search(row)]
     if hints:
         return False  # two hints are of two frames
-    return len(strange) <= _FEW_ROWS and not any(map(grammar.option.match, strange))
+    few = view.bordered or len(strange) <= _FEW_ROWS  # what a border holds is the dialog's own
+    return few and not any(map(grammar.option.match, strange))
 
 
 def _is_whole(grammar: DialogGrammar, view: View, question: str, listed: Listed) -> bool:
@@ -281,8 +283,8 @@ def _question(grammar: DialogGrammar, body: Body) -> str:
     paragraphs = _paragraphs(grammar, body)
     if not paragraphs:
         return ""
-    if grammar.buttons and not paragraphs[0].endswith(("?", "？")):
-        return body.title
+    if grammar.buttons:
+        return _NOTE.sub("", paragraphs[0]).lstrip("△ ")
     ordered = paragraphs if grammar.first_question else list(reversed(paragraphs))
     nearest = ordered[0]
     if nearest.endswith(("?", "？")):
