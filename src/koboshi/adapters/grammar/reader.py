@@ -99,13 +99,16 @@ def _without_region(manifest: Manifest, frame: Frame) -> Reading:
     # The title of a killed agent spins for ever: it counts only while the agent is known to live.
     if manifest.title_busy.search(title) and manifest.command.match(frame.seen.command):
         return _made(Status.WORKING, "title_busy", (f"title: {title}",), frame.rows)
+    work = turns.unboxed(manifest, frame)
+    if work is not None:
+        return _made(Status.WORKING, work.sign.name, (work.evidence,), frame.rows)
     return _made(Status.UNKNOWN, "no_live_region", rows[-1:], frame.rows)
 
 
 def _at_box(manifest: Manifest, frame: Frame, box: Box) -> Reading:
     blocks = turns.Blocks(manifest, frame, max(box.top, 0))
     notices = turns.notices(frame, box)
-    context, where = turns.context(manifest, notices)
+    context, where = turns.context(manifest, notices, frame)
     reading = _judged(manifest, frame, box, blocks, notices)
     if context is None and reading.reason == "context_full":
         context = ContextUse(used=100.0)  # no number is shown, and none is needed
