@@ -14,6 +14,7 @@ from pathlib import Path
 from koboshi.adapters.grammar.boxes import find_box
 from koboshi.adapters.grammar.dialogs import read_dialog
 from koboshi.adapters.grammar.frames import Frame
+from koboshi.adapters.grammar.inline import is_asked, read_inline
 from koboshi.adapters.grammar.manifests import load
 from koboshi.adapters.grammar.turns import Blocks, first_match
 from koboshi.observations import ScreenSeen
@@ -79,6 +80,8 @@ def place(agent: str, seen: ScreenSeen) -> int:
     dialog = read_dialog(manifest.dialog, frame, box.bottom + 1 if box else 0)
     if dialog is not None and (box is None or dialog.top > box.bottom):
         return max(dialog.top - 2, 0)
+    if box and is_asked(manifest, frame, box) and (inline := read_inline(manifest, frame, box)):
+        return inline.top
     # Some work takes the box away; then the spinner closes the transcript.
     end = max(box.top, 0) if box else len(frame.rows)
     while end > 0 and _LEDGE.match(frame.rows[end - 1]) and agent in {"gemini", "codex"}:

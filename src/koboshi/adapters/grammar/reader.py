@@ -18,6 +18,7 @@ from koboshi.core.view import evolve
 from . import turns
 from .exits import is_prompt, read_gone
 from .frames import Frame
+from .inline import is_asked, read_inline
 from .manifests import NEVER
 from .regions import find_regions
 
@@ -56,6 +57,11 @@ def read_screen(manifest: Manifest, seen: ScreenSeen) -> Reading:
         return _asking(manifest, frame, dialog)
     if box is None:
         return _without_region(manifest, frame)
+    if is_asked(manifest, frame, box):
+        inline = read_inline(manifest, frame, box)
+        if inline is None:
+            return _made(Status.UNKNOWN, "dialog_not_seen", frame.rows[-1:], frame.rows)
+        return _asking(manifest, frame, inline)
     return _at_box(manifest, frame, box)
 
 
