@@ -76,8 +76,12 @@ def _asking(manifest: Manifest, frame: Frame, dialog: DialogRead) -> Reading:
     )
     if dialog.prompt.kind is not PromptKind.LIMIT:
         return reading
+    own = turns.first_match(
+        manifest.sign("limit_menu"), [row.strip(" │") for row in frame.rows[above:]]
+    )
     found, _ = turns.ended(manifest, frame, turns.Blocks(manifest, frame, above))
-    return replace(reading, limit=_limit(found, frame) or Limit(kind="usage"))
+    limit = _limit(own, frame, ahead=True) or _limit(found, frame)
+    return replace(reading, limit=limit or Limit(kind="usage"))
 
 
 def _hidden(manifest: Manifest, frame: Frame) -> Reading | None:
@@ -205,12 +209,13 @@ def _title_rests(manifest: Manifest, frame: Frame, notices: list[str]) -> bool:
     return not untitled and manifest.title_idle.search(frame.seen.title) is not None
 
 
-def _limit(found: Match | None, frame: Frame) -> Limit | None:
+def _limit(found: Match | None, frame: Frame, *, ahead: bool = False) -> Limit | None:
     if found is None or found.sign.status is not Status.LIMITED:
         return None
     groups = found.found.groupdict()
     kind = (groups.get("limit") or "usage").strip().lower()
-    return Limit(kind=kind, resets_at=reset_instant(groups.get("resets") or "", frame.seen.utc))
+    resets = groups.get("resets") or ""
+    return Limit(kind=kind, resets_at=reset_instant(resets, frame.seen.utc, ahead=ahead))
 
 
 def _error(found: Match) -> ApiError:
