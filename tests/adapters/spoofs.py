@@ -14,6 +14,7 @@ from pathlib import Path
 from koboshi.adapters.grammar.boxes import find_box
 from koboshi.adapters.grammar.dialogs import read_dialog
 from koboshi.adapters.grammar.frames import Frame
+from koboshi.adapters.grammar.inline import is_asked, read_inline
 from koboshi.adapters.grammar.manifests import load
 from koboshi.adapters.grammar.turns import Blocks, first_match
 from koboshi.observations import ScreenSeen
@@ -73,13 +74,16 @@ def printed(agent: str, way: str, spoof: Spoof) -> list[str]:
 
 def place(agent: str, seen: ScreenSeen) -> int:
     """The row above which the transcript ends: the box, the dialog, or what closes the turn."""
-    manifest, frame = load(agent), Frame(seen)
+    manifest = load(agent)
+    frame = Frame(seen, toasts=manifest.box.toasts)
     box = find_box(manifest, frame)
     dialog = read_dialog(manifest.dialog, frame, box.bottom + 1 if box else 0)
     if dialog is not None and (box is None or dialog.top > box.bottom):
         return max(dialog.top - 2, 0)
-    assert box is not None
-    end = max(box.top, 0)
+    if box and is_asked(manifest, frame, box) and (inline := read_inline(manifest, frame, box)):
+        return inline.top
+    # Some work takes the box away; then the spinner closes the transcript.
+    end = max(box.top, 0) if box else len(frame.rows)
     while end > 0 and _LEDGE.match(frame.rows[end - 1]) and agent in {"gemini", "codex"}:
         end -= 1
     blocks = list(Blocks(manifest, frame, end))
@@ -99,6 +103,8 @@ def _closes(agent: str, frame: Frame, row: int) -> bool:
 def with_spoof(agent: str, seen: ScreenSeen, rows: list[str], *, styled: bool) -> ScreenSeen:
     """The look with these rows as the end of its transcript; what has no room scrolls away."""
     at = place(agent, seen)
+    if Frame(seen, toasts=load(agent).box.toasts).sidebar:
+        rows = [row[: seen.cols - 46] for row in rows]  # the transcript has no more room beside it
     text = seen.text.rstrip("\n").split("\n")
     drawn = (seen.ansi or seen.text).rstrip("\n").split("\n")
     # What the terminal carries over from row to row is carried over the new rows, too.
@@ -111,10 +117,20 @@ def with_spoof(agent: str, seen: ScreenSeen, rows: list[str], *, styled: bool) -
     cut = max(len(rows) + 2 - room, 0)
     made = [*text[:at], "", *rows, "", *text[at:]]
     ansi = [*drawn[:at], *plain, *drawn[at:]]
-    lead = "".join(_SGR.findall("\n".join(ansi[:cut])))
+    kept = pinned(agent, text)
+    cut = cut + kept if cut else kept
+    lead = "".join(_SGR.findall("\n".join(ansi[kept:cut])))
+    drawn = [*ansi[:kept], lead + ansi[cut], *ansi[cut + 1 :]]
     return replace(
         seen,
-        text="\n".join(made[cut:]),
-        ansi=lead + "\n".join(ansi[cut:]) if styled and seen.ansi else None,
+        text="\n".join([*made[:kept], *made[cut:]]),
+        ansi="\n".join(drawn) if styled and seen.ansi else None,
         cursor=None,
     )
+
+
+def pinned(agent: str, text: list[str]) -> int:
+    """The rows at the top that do not scroll: OpenCode's panel with the title of the session."""
+    if agent != "opencode" or not any(row.startswith("  ┃  # ") for row in text[1:3]):
+        return 0
+    return next(n for n in range(1, len(text)) if not text[n].startswith("  ┃"))

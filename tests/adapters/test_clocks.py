@@ -29,6 +29,10 @@ def at(text: str) -> float:
         ("11:50pm (UTC)", "2025-11-16T00:10+00:00", "2025-11-15T23:50+00:00"),
         ("9:58am (UTC)", "2025-11-15T09:59+00:00", "2025-11-15T09:58+00:00"),
         ("9:58am (Asia/Tokyo)", "2025-11-15T00:00+00:00", "2025-11-15T09:58+09:00"),
+        ("2:08 AM GMT+9", "2025-11-15T15:00+00:00", "2025-11-16T02:08+09:00"),
+        ("2:08 AM GMT+5:30", "2025-11-15T18:00+00:00", "2025-11-16T02:08+05:30"),
+        ("2:08 AM PST", "2025-11-15T08:00+00:00", "2025-11-15T02:08-08:00"),
+        ("2:08 AM EDT", "2025-07-15T03:00+00:00", "2025-07-15T02:08-04:00"),
         ("Nov 18, 9:58am (UTC)", "2025-11-15T08:00+00:00", "2025-11-18T09:58+00:00"),
         ("Jan 2, 1:00pm (UTC)", "2025-12-30T08:00+00:00", "2026-01-02T13:00+00:00"),
         ("Dec 30, 1:00pm (UTC)", "2026-01-01T08:00+00:00", "2025-12-30T13:00+00:00"),
@@ -66,6 +70,15 @@ def test_time_is_the_instant_nearest_to_the_look(text: str, look: str, expected:
     assert at(expected) == reset_instant(text, at(look))
 
 
+def test_what_is_known_to_come_is_not_taken_for_past() -> None:
+    """A menu that is open tells of a reset up to a day ahead; a moment ago it may have come."""
+    look = 1794873600.0  # 2026-11-17T00:00Z
+
+    assert reset_instant("8:08 PM UTC", look, ahead=True) == look + 20 * 3600 + 8 * 60
+    assert reset_instant("8:08 PM UTC", look) == look - 4 * 3600 + 8 * 60
+    assert reset_instant("11:58 PM UTC", look, ahead=True) == look - 120
+
+
 @pytest.mark.parametrize(
     ("zone", "expected"),
     [
@@ -98,6 +111,7 @@ def test_a_time_without_a_zone_is_local(
         "13am",
         "9:99am",
         "9:58am (Mars/Olympus)",
+        "9:58am GMT+99",
         "Foo 3, 9am",
         "Feb 30, 9am",
     ],

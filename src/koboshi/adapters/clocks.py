@@ -18,7 +18,8 @@ _TIME = re.compile(
     r"(?:(?P<month>[A-Z][a-z]{2})[a-z]{0,6} (?P<day>\d{1,2})(?:st|nd|rd|th)?"
     r"(?:,? (?P<year>\d{4}))?(?:, | at | ))?"
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?::(?P<second>\d{2}))? ?(?P<half>[ap]\.?m\b\.?)?"
-    r"(?: ?\(?(?P<zone>(?:[A-Z][A-Za-z_]{2,32}/[A-Za-z0-9_+/-]{1,32})|UTC|GMT|Z)\)?)?\.?$",
+    r"(?: ?\(?(?P<zone>(?:[A-Z][A-Za-z_]{2,32}/[A-Za-z0-9_+/-]{1,32})"
+    r"|(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?|Z|[ECMP][SD]T)\)?)?\.?$",
     re.IGNORECASE,
 )
 _SPAN = re.compile(
@@ -39,12 +40,18 @@ _SECONDS = {"ms": 0.001, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _NOON, _WEEK = 12, 7
+_OFFSET = re.compile(r"^(?:UTC|GMT)(?P<sign>[+-])(?P<hours>\d{1,2})(?::(?P<minutes>\d{2}))?$")
+_AMERICAN = {"E": -5, "C": -6, "M": -7, "P": -8}  # hours of EST, CST, MST, PST; one more in summer
+_LATE = 3600.0  # seconds that what tells of a time to come may still stand there after it
 #: Seconds that a clock's time may be over; before that it is the one of the day that comes.
-_LEFT_STANDING = 6 * 3600
+_LEFT_STANDING = 6 * 3600.0
 
 
-def reset_instant(text: str, utc: float | None) -> float | None:
-    """Epoch seconds of a printed time, by the moment of the look; None when it cannot be told."""
+def reset_instant(text: str, utc: float | None, *, ahead: bool = False) -> float | None:
+    """Epoch seconds of a printed time, by the moment of the look; None when it cannot be told.
+
+    `ahead`: it is known to come, within a day.
+    """
     text = text.strip()
     if utc is None or not text:
         return None
@@ -72,6 +79,9 @@ def reset_instant(text: str, utc: float | None) -> float | None:
         return None
     # The line stays on the screen after the reset:
     # "9:58am" seen at 9:59 is a minute ago, not tomorrow. But it stands for a day before it.
+    coming = [moment for moment in moments if moment > utc - _LATE]
+    if ahead and coming:
+        return min(coming)
     if not (found["month"] or found["weekday"]):
         moments = [moment for moment in moments if moment > utc - _LEFT_STANDING]
     return min(moments, key=lambda moment: abs(moment - utc), default=None)
@@ -130,6 +140,13 @@ def _dated(found: re.Match[str], look: dt.datetime) -> list[dt.date]:
 def _zone(name: str) -> dt.tzinfo | None:
     if name.upper() in {"UTC", "GMT", "Z"}:
         return dt.UTC
+    if name.upper()[1:] in {"ST", "DT"}:
+        hours = _AMERICAN[name[0].upper()] + (name[1].upper() == "D")
+        return dt.timezone(dt.timedelta(hours=hours))
+    if found := _OFFSET.match(name.upper()):
+        east = dt.timedelta(hours=int(found["hours"]), minutes=int(found["minutes"] or 0))
+        near = east < dt.timedelta(days=1)
+        return dt.timezone(east if found["sign"] == "+" else -east) if near else None
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):

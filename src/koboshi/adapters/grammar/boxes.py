@@ -129,7 +129,10 @@ def _is_list(manifest: Manifest, rows: list[str], top: int) -> bool:
 
 
 def _draft_rows(grammar: BoxGrammar, rows: list[str], top: int) -> list[str]:
-    """The caret's row and what belongs to it: the footer stands behind a blank row."""
+    """The caret's row and what belongs to it: the footer stands behind a blank row, or a rule."""
+    ruled = next((n for n in range(top + 1, len(rows)) if grammar.rule.match(rows[n])), None)
+    if ruled is not None:
+        return rows[top:ruled]
     blanks = [index for index in range(top + 1, len(rows)) if not rows[index]]
     if grammar.first_gap:
         # A draft may have blank rows of its own; what follows them is indented as it is.
@@ -159,9 +162,12 @@ def _made(grammar: BoxGrammar, frame: Frame, top: int, inner: list[str]) -> Box:
 
 
 def _is_placeholder(grammar: BoxGrammar, frame: Frame, row: int, text: str) -> bool:
-    """Dim text is the program's; without attributes only known words are."""
-    faint = frame.is_faint(row, text.strip())
-    return faint if faint is not None else grammar.placeholder.search(text) is not None
+    """Dim text is the program's; in another colour, or without any, only known words are."""
+    shown = text.strip()
+    if frame.is_faint(row, shown):
+        return True
+    typed = frame.is_coloured(row, shown) is False
+    return not typed and grammar.placeholder.search(text) is not None
 
 
 def _panel(grammar: BoxGrammar, frame: Frame) -> Box | None:
@@ -177,8 +183,9 @@ def _panel(grammar: BoxGrammar, frame: Frame) -> Box | None:
         ]
         # The last row names agent and model; what stands above it is the draft.
         written = [(n, text.rstrip()) for n, text in texts[:-1] if text.strip()]
-        if len(written) == 1 and _is_placeholder(grammar, frame, *written[0]):
-            written = []
+        faint = [frame.is_faint(n, text.strip()) is not False for n, text in written[1:]]
+        if written and all(faint) and _is_placeholder(grammar, frame, *written[0]):
+            written = []  # it wraps in a narrow terminal
         draft = (
             unwrap([text for _, text in written], frame.columns - 8, newline="\n")
             if written

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import dropwhile, takewhile
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.text import width
@@ -29,6 +30,7 @@ _FRAME_TOP = re.compile(r"^ ?╭─{10,}╮$")
 _FRAME_FOOT = re.compile(r"^ ?╰─{10,}╯$")
 _BORDER = re.compile(r"^ ?│ ?(?P<text>.*?) *│$")
 _SENTENCE = re.compile(r"(?:^|(?<=[.!:?] ))(?P<text>(?:[^.!?]|\.(?=\w)){3,400}[?？])(?= |$)")
+_NOTE = re.compile(r" \((?:select|choose|pick) (?:all|any|one)\b[^()]*\)$")  # how to answer
 _ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
 _NUMBERED = re.compile(r"^\d{1,2}\. \S")
 _LINES = re.compile(r"[─╌┄]{3}")
@@ -147,7 +149,7 @@ def _for_screen_readers(grammar: DialogGrammar, frame: Frame, view: View) -> Lis
 
 def _view(grammar: DialogGrammar, frame: Frame, floor: int) -> View | None:
     """The rows below `floor`, or what a border or a bar at the end of the screen holds."""
-    rows = frame.rows
+    rows = _without_footer(grammar, frame.rows, floor)
     if not rows or floor >= len(rows):
         return None
     if grammar.bar is not NEVER:
@@ -165,6 +167,14 @@ def _view(grammar: DialogGrammar, frame: Frame, floor: int) -> View | None:
             inside = len(rows[-1]) - indent - 4
             return View(rows=texts, offset=top + 1, columns=inside, bordered=True)
     return None
+
+
+def _without_footer(grammar: DialogGrammar, rows: list[str], floor: int) -> list[str]:
+    """The rows up to a border that only the program's own footer stands below."""
+    end = len(rows)
+    while end > floor and (not rows[end - 1] or grammar.footer.match(rows[end - 1])):
+        end -= 1
+    return rows[:end] if end > floor and _FRAME_FOOT.match(rows[end - 1]) else rows
 
 
 def _behind_bar(grammar: DialogGrammar, frame: Frame, floor: int) -> View | None:
@@ -219,7 +229,8 @@ def _ends_well(grammar: DialogGrammar, view: View, listed: Listed, hint: int | N
     hints = [row for row in strange if grammar.hint.search(row) and not _ASKS_NUMBER.search(row)]
     if hints:
         return False  # two hints are of two frames
-    return len(strange) <= _FEW_ROWS and not any(map(grammar.option.match, strange))
+    few = view.bordered or len(strange) <= _FEW_ROWS  # what a border holds is the dialog's own
+    return few and not any(map(grammar.option.match, strange))
 
 
 def _is_whole(grammar: DialogGrammar, view: View, question: str, listed: Listed) -> bool:
@@ -296,8 +307,8 @@ def _question(grammar: DialogGrammar, body: Body) -> str:
     paragraphs = _paragraphs(grammar, body)
     if not paragraphs:
         return ""
-    if grammar.buttons and not paragraphs[0].endswith(("?", "？")):
-        return body.title
+    if grammar.buttons:
+        return _NOTE.sub("", _first_rows(grammar, body)).lstrip("△ ")
     ordered = paragraphs if grammar.first_question else list(reversed(paragraphs))
     nearest = ordered[0]
     if nearest.endswith(("?", "？")):
@@ -307,6 +318,14 @@ def _question(grammar: DialogGrammar, body: Body) -> str:
         if sentence:
             return sentence
     return nearest if grammar.first_question else body.title
+
+
+def _first_rows(grammar: DialogGrammar, body: Body) -> str:
+    """The rows that the dialog opens with, up to a gap or another margin."""
+    rows = [row for row in body.rows if not grammar.aside.match(row)]
+    shown = list(dropwhile(lambda row: not row, rows))
+    first = _indent(shown[0])
+    return " ".join(row.strip() for row in takewhile(lambda r: r and _indent(r) == first, shown))
 
 
 def _sentence(text: str) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from koboshi.adapters.text import rows_of, width
 from koboshi.errors import StylesWanted
 
+from .sidebars import SIDEBAR, cut_sidebar
 from .styles import StyledRows
-from .toasts import cut_toast
+from .toasts import cut_scrollbar, cut_toast
 
 if TYPE_CHECKING:
     from koboshi.observations import ScreenSeen
@@ -25,7 +26,7 @@ class Frame:
     StylesWanted when an attribute is asked for that was not captured but could be.
     """
 
-    __slots__ = ("_styled", "columns", "rows", "seen", "toast")
+    __slots__ = ("_styled", "columns", "rows", "seen", "sidebar", "toast")
 
     def __init__(self, seen: ScreenSeen, *, toasts: bool = False) -> None:
         self.seen = seen
@@ -36,9 +37,13 @@ class Frame:
         self.columns = (
             seen.cols if seen.cols > 0 else max([_LEAST_COLUMNS, *(map(width, self.rows))])
         )
+        self.sidebar: list[str] = []  #: what it tells beside the transcript
         self.toast = ""  #: what the program tells in passing
         if toasts:
             self.rows, self.toast = cut_toast(self.rows, self.columns)
+            self.rows, self.sidebar = cut_sidebar(self.rows, self.columns)
+            self.columns -= SIDEBAR if self.sidebar else 0
+            self.rows = cut_scrollbar(self.rows, self.columns)
         self._styled: StyledRows | None = None
 
     @property

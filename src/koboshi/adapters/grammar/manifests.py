@@ -97,7 +97,7 @@ class SubjectSign:
     """Where the subject of a dialog stands whose title (or question) matches."""
 
     title: Pattern
-    take: str  #: content · path · lead · hint · question · body
+    take: str  #: content · flat · path · lead · hint · question · body
     extract: Pattern | None = None  #: group `subject`, searched in what was taken
     glued: bool = False  #: a row break in it is one of the screen's
 
@@ -128,6 +128,7 @@ class DialogGrammar:
     picks: Pattern = NEVER  #: a hint under which a digit selects and does not choose
     refusal: Pattern = NEVER  #: an option that a whole list about a permission has
     after: Pattern = NEVER  #: what may stand below it
+    footer: Pattern = NEVER  #: rows of the program's own that stay below a drawn border
     foreign: Pattern = NEVER  #: rows of a transcript: a dialog that holds one is torn
     restless: Pattern = NEVER  #: rows above it that change by themselves: they tell nothing new
     aside: Pattern = NEVER  #: rows of it that say nothing about the question

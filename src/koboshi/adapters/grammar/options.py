@@ -180,7 +180,7 @@ def _upwards(grammar: DialogGrammar, view: View, row: int) -> list[_Item] | None
     found = grammar.option.match(view.rows[row])
     if found is None:
         return None
-    number, column = int(found["number"]), found.start("number")
+    first, number = found, int(found["number"])
     items = [_Item(row=row, column=found.start("text"), text=found["text"], number=number)]
     between: list[int] = []
     while number > 1:
@@ -188,11 +188,7 @@ def _upwards(grammar: DialogGrammar, view: View, row: int) -> list[_Item] | None
         if row < 0 or len(between) > _MOST_ROWS:
             return None
         found = grammar.option.match(view.rows[row])
-        if (
-            found
-            and found.start("number") in {column, column - 1}
-            and int(found["number"]) == number - 1
-        ):
+        if found and int(found["number"]) == number - 1 and _in_line(found, first, -1):
             number -= 1
             item = _Item(row=row, column=found.start("text"), text=found["text"], number=number)
             item.more = sorted(between)
@@ -203,10 +199,15 @@ def _upwards(grammar: DialogGrammar, view: View, row: int) -> list[_Item] | None
     return items
 
 
+def _in_line(found: re.Match[str], first: re.Match[str], shift: int) -> bool:
+    """Whether two numbers stand one above the other: by their first digits, or by their last."""
+    begins = found.start("number") - first.start("number")
+    return begins in {0, shift} or found.end("number") == first.end("number")
+
+
 def _downwards(grammar: DialogGrammar, view: View, items: list[_Item]) -> int:
     """Adds the options below the last one; returns the last row that belongs to the list."""
     first = grammar.option.match(view.rows[items[-1].row])
-    column = first.start("number") if first else 0
     row = last = items[-1].row
     pending: list[int] = []
     closed = False  # a blank row ends an option's own rows
@@ -215,11 +216,7 @@ def _downwards(grammar: DialogGrammar, view: View, items: list[_Item]) -> int:
         text = view.rows[row]
         found = grammar.option.match(text)
         number = items[-1].number + 1
-        if (
-            found
-            and found.start("number") in {column, column + 1}
-            and int(found["number"]) == number
-        ):
+        if first and found and int(found["number"]) == number and _in_line(found, first, 1):
             items[-1].more += pending
             pending, closed, last = [], False, row
             items.append(
@@ -239,8 +236,8 @@ def _downwards(grammar: DialogGrammar, view: View, items: list[_Item]) -> int:
 
 def _extras(grammar: DialogGrammar, view: View, item: _Item) -> list[int]:
     """Rows of a list of checkboxes that are options without a number ("Submit")."""
-    if not _CHECKBOX.match(item.text):
-        return []
+    if grammar.buttons or not _CHECKBOX.match(item.text):
+        return []  # buttons have a row of their own; under a box stands what it means
     return [
         row
         for row in item.more

@@ -18,6 +18,7 @@ from koboshi.core.view import evolve
 from . import turns
 from .exits import is_prompt, read_gone
 from .frames import Frame
+from .inline import is_asked, read_inline
 from .manifests import NEVER
 from .regions import find_regions
 
@@ -56,6 +57,11 @@ def read_screen(manifest: Manifest, seen: ScreenSeen) -> Reading:
         return _asking(manifest, frame, dialog)
     if box is None:
         return _without_region(manifest, frame)
+    if is_asked(manifest, frame, box):
+        inline = read_inline(manifest, frame, box)
+        if inline is None:
+            return _made(Status.UNKNOWN, "dialog_not_seen", frame.rows[-1:], frame.rows)
+        return _asking(manifest, frame, inline)
     return _at_box(manifest, frame, box)
 
 
@@ -70,8 +76,12 @@ def _asking(manifest: Manifest, frame: Frame, dialog: DialogRead) -> Reading:
     )
     if dialog.prompt.kind is not PromptKind.LIMIT:
         return reading
+    own = turns.first_match(
+        manifest.sign("limit_menu"), [row.strip(" │") for row in frame.rows[above:]]
+    )
     found, _ = turns.ended(manifest, frame, turns.Blocks(manifest, frame, above))
-    return replace(reading, limit=_limit(found, frame) or Limit(kind="usage"))
+    limit = _limit(own, frame, ahead=True) or _limit(found, frame)
+    return replace(reading, limit=limit or Limit(kind="usage"))
 
 
 def _hidden(manifest: Manifest, frame: Frame) -> Reading | None:
@@ -100,13 +110,16 @@ def _without_region(manifest: Manifest, frame: Frame) -> Reading:
     # The title of a killed agent spins for ever: it counts only while the agent is known to live.
     if manifest.title_busy.search(title) and manifest.command.match(frame.seen.command):
         return _made(Status.WORKING, "title_busy", (f"title: {title}",), frame.rows)
+    work = turns.unboxed(manifest, frame)
+    if work is not None:
+        return _made(Status.WORKING, work.sign.name, (work.evidence,), frame.rows)
     return _made(Status.UNKNOWN, "no_live_region", rows[-1:], frame.rows)
 
 
 def _at_box(manifest: Manifest, frame: Frame, box: Box) -> Reading:
     blocks = turns.Blocks(manifest, frame, max(box.top, 0))
     notices = turns.notices(frame, box)
-    context, where = turns.context(manifest, notices)
+    context, where = turns.context(manifest, notices, frame)
     reading = _judged(manifest, frame, box, blocks, notices)
     if context is None and reading.reason == "context_full":
         context = ContextUse(used=100.0)  # no number is shown, and none is needed
@@ -197,12 +210,13 @@ def _title_rests(manifest: Manifest, frame: Frame, notices: list[str]) -> bool:
     return not untitled and manifest.title_idle.search(frame.seen.title) is not None
 
 
-def _limit(found: Match | None, frame: Frame) -> Limit | None:
+def _limit(found: Match | None, frame: Frame, *, ahead: bool = False) -> Limit | None:
     if found is None or found.sign.status is not Status.LIMITED:
         return None
     groups = found.found.groupdict()
     kind = (groups.get("limit") or "usage").strip().lower()
-    return Limit(kind=kind, resets_at=reset_instant(groups.get("resets") or "", frame.seen.utc))
+    resets = groups.get("resets") or ""
+    return Limit(kind=kind, resets_at=reset_instant(resets, frame.seen.utc, ahead=ahead))
 
 
 def _error(found: Match) -> ApiError:

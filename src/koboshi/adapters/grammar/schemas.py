@@ -58,7 +58,7 @@ def _kinds(value: object) -> str | None:
 
 _TEXT, _FLAG = _is(str, "a text"), _is(bool, "true or false")
 #: Where in a dialog something is taken from.
-_PLACES = ("content", "path", "lead", "hint", "question", "title", "body")
+_PLACES = ("content", "flat", "path", "lead", "hint", "question", "title", "body")
 _STATUS = _one_of(*(status.value for status in Status))
 _SIGN: dict[str, Any] = {
     "name": _TEXT,
@@ -95,7 +95,8 @@ SCHEMA: dict[str, Any] = {
         **dict.fromkeys(
             ("bar", "option", "hint", "hintless", "picks", "refusal", "after", "foreign"), _pattern
         ),
-        **dict.fromkeys(("restless", "aside", "cut", "inner_rule", "glue", "hint_end"), _pattern),
+        **dict.fromkeys(("footer", "restless", "aside", "cut", "inner_rule", "glue"), _pattern),
+        "hint_end": _pattern,
         "tops": [_SIGN, "pattern"],
         "kinds": [
             {

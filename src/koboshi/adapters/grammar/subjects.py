@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from koboshi.adapters.text import unwrap
+from koboshi.adapters.text import unwrap, width
 
 if TYPE_CHECKING:
     from .frames import Frame
@@ -78,6 +78,8 @@ def _taken(
     match sign.take:
         case "content":
             return _content(grammar, frame, body)
+        case "flat":
+            return _flat(grammar, body, question)
         case "path":
             return _path(grammar, body)
         case "hint":
@@ -103,6 +105,20 @@ def _content(grammar: DialogGrammar, frame: Frame, body: Body) -> str:
     rows = _indented(frame, body)
     lead = len(rows[0]) - len(rows[0].lstrip()) if rows else 0
     return unwrap(_dedented(rows), body.columns - lead - 1, newline="\n").strip("\n")
+
+
+def _flat(grammar: DialogGrammar, body: Body, question: str) -> str:
+    """All rows between the title and the question, where nothing frames them."""
+    shown = [n for n, row in enumerate(body.rows) if row and not grammar.aside.match(row)]
+    asked = [n for n in shown if question.startswith(body.rows[n].strip())]
+    rows = body.rows[shown[0] + 1 : asked[-1]] if asked else []
+    text = ""
+    for above, row in zip(("", *rows), rows, strict=False):
+        last, first = above.rpartition(" ")[2], row.partition(" ")[0]
+        broken = width(last) + width(first) > body.columns  # a word longer than a row
+        wrapped = row and width(above) + 1 + width(first) > body.columns
+        text += ("" if broken else " " if wrapped else "\n") + row
+    return text.strip()
 
 
 def _indented(frame: Frame, body: Body) -> list[str]:

@@ -15,6 +15,7 @@ from operator import eq
 from koboshi.adapters.text import width
 
 _PIECE = re.compile(r"┃(?P<text>(?: {2,}[^┃]*)?)┃$")
+_BAR = re.compile(r" {2,}[█▄▀]$")
 _EDGE = 4  # columns that it leaves free at the right
 _FIRST = 4  # rows from the top in which it begins
 _LEAST_ROWS = 3
@@ -35,6 +36,16 @@ def cut_toast(rows: list[str], columns: int) -> tuple[list[str], str]:
         said = " ".join(text for text in texts if text)
         return [*rows[:first], *bare, *rows[first + len(held) :]], said
     return rows, ""
+
+
+def cut_scrollbar(rows: list[str], columns: int) -> list[str]:
+    """The rows without the bar that shows, at the right edge, which part of the text is seen."""
+    return [
+        row[: found.start()]
+        if width(row) >= columns - _EDGE and (found := _BAR.search(row))
+        else row
+        for row in rows
+    ]
 
 
 def _place(row: str, columns: int) -> tuple[int, int] | None:

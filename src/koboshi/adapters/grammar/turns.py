@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MAX_BLOCKS = 12  # looked at, from the last one upwards
 _MAX_BLOCK_ROWS = 12  # of a block that is joined into one line
 _MAX_LOOK_UP = 200
+_HEADER_ROWS = 6
 _LONG_WORD = 40  # characters: an address that had to be broken, not a word
 
 
@@ -148,6 +149,16 @@ def running(manifest: Manifest, frame: Frame, box: Box, blocks: Blocks) -> Match
             return retried or _with_detail(manifest, frame, last, spinner)
     below = [row for row in frame.rows[box.bottom :] if row]
     return first_match(manifest.sign("busy"), below) or _pending(manifest, frame, box, blocks)
+
+
+def unboxed(manifest: Manifest, frame: Frame) -> Match | None:
+    """A spinner that only the program's footer stands below: some work takes the box away."""
+    footer = manifest.dialog.footer
+    if footer is NEVER or not manifest.command.match(frame.seen.command):
+        return None
+    rows = dropwhile(lambda row: not row or footer.match(row), reversed(frame.rows))
+    last = next(rows, "")
+    return first_match(manifest.sign("spinner"), [last]) if last is not frame.rows[-1] else None
 
 
 def _pending(manifest: Manifest, frame: Frame, box: Box, blocks: Blocks) -> Match | None:
@@ -296,9 +307,14 @@ def still_open(manifest: Manifest, blocks: Blocks, frame: Frame) -> str:
     return ""
 
 
-def context(manifest: Manifest, lines: list[str]) -> tuple[ContextUse | None, str]:
+def context(
+    manifest: Manifest, lines: list[str], frame: Frame | None = None
+) -> tuple[ContextUse | None, str]:
     """The share of the context window in use, whichever way it is worded."""
     match = first_match(manifest.sign("context"), lines)
+    if match is None and frame is not None:
+        beside = first_match(manifest.sign("sidebar"), frame.sidebar)
+        match = beside or _in_header(manifest, frame)
     if match is None:
         return None, ""
     groups = match.found.groupdict()
@@ -307,6 +323,16 @@ def context(manifest: Manifest, lines: list[str]) -> tuple[ContextUse | None, st
         return None, ""
     used = float(share) if groups.get("used") else 100.0 - float(share)
     return ContextUse(used=min(max(used, 0.0), 100.0)), match.evidence
+
+
+def _in_header(manifest: Manifest, frame: Frame) -> Match | None:
+    """What the panel at the top of the screen says, in grey: a transcript may begin there, too."""
+    rows = frame.rows[:_HEADER_ROWS] if manifest.sign("header") else []
+    for index, row in enumerate(rows):
+        found = first_match(manifest.sign("header"), [row])
+        if found is not None and frame.is_faint(index, found.found["faint"]):
+            return found
+    return None
 
 
 def status_of(match: Match | None) -> Status:
