@@ -87,7 +87,7 @@ def _with_options(
         shown = [row for row in (*body.rows, "") if row]
         if not shown or _indent(shown[-1]) != _indent(view.rows[hint]):
             return None  # without numbers only the margin tells that list and hint are of one frame
-    hint_text = view.rows[hint].strip() if hint is not None else ""
+    hint_text = _hint_text(view, hint) if hint is not None else ""
     kind, sign = kind_of(grammar, body, question, listed.texts, hint_text)
     keys = ("",) * len(listed.keys) if grammar.picks.search(hint_text) else listed.keys
     untold = sign == "permission_title" and question == body.title
@@ -151,18 +151,30 @@ def _view(grammar: DialogGrammar, frame: Frame, floor: int) -> View | None:
         return None
     if grammar.bar is not NEVER:
         return _behind_bar(grammar, frame, floor)
-    if not _FRAME_FOOT.match(rows[-1]):
+    foot = _foot_row(grammar, rows)
+    if foot is None:
         first = max(floor, len(rows) - _MOST_ROWS)
         return View(rows=rows[first:], offset=first, columns=frame.columns)
-    indent = rows[-1].index("╰")
-    for top in range(len(rows) - 2, floor - 1, -1):
+    indent = rows[foot].index("╰")
+    for top in range(foot - 1, floor - 1, -1):
         if _FRAME_TOP.match(rows[top]) and rows[top].index("╭") == indent:
-            inner = [_BORDER.match(row) for row in rows[top + 1 : -1]]
+            inner = [_BORDER.match(row) for row in rows[top + 1 : foot]]
             if not all(inner):
                 return None
             texts = [found["text"] if found else "" for found in inner]
-            inside = len(rows[-1]) - indent - 4
-            return View(rows=texts, offset=top + 1, columns=inside, bordered=True)
+            below = ["", *(row.strip() for row in rows[foot + 1 :])] if foot + 1 < len(rows) else []
+            inside = len(rows[foot]) - indent - 4
+            return View(rows=texts + below, offset=top + 1, columns=inside, bordered=True)
+    return None
+
+
+def _foot_row(grammar: DialogGrammar, rows: list[str]) -> int | None:
+    """The foot of a frame that ends the screen; rows that name keys may stand below it."""
+    for foot in range(len(rows) - 1, max(len(rows) - 2 - _FEW_ROWS, -1), -1):
+        if _FRAME_FOOT.match(rows[foot]):
+            return foot
+        if rows[foot] and not grammar.hint.search(rows[foot]):
+            return None
     return None
 
 
@@ -184,9 +196,21 @@ def _hint_row(grammar: DialogGrammar, view: View) -> int | None:
         text = view.rows[row]
         if text and grammar.hint.search(text):
             return row
+        if text and row and grammar.hint.search(_hint_text(view, row - 1)):
+            return row - 1
         if text and not grammar.after.match(text):
             return None
     return None
+
+
+def _hint_text(view: View, hint: int) -> str:
+    """The row that names the keys, with the one that a narrow terminal wrapped it into."""
+    text, below = view.rows[hint], hint + 1
+    more = view.rows[below] if text and below < len(view.rows) else ""
+    room = view.columns - _PROSE_EDGE - width(text) - 1
+    if not more or _indent(text) != _indent(more) or width(more.split()[0]) <= room:
+        return text.strip()
+    return f"{text.strip()} {more.strip()}"
 
 
 def _ends_well(grammar: DialogGrammar, view: View, listed: Listed, hint: int | None) -> bool:
@@ -215,8 +239,8 @@ def _is_whole(grammar: DialogGrammar, view: View, question: str, listed: Listed)
     return bool(known) and any(map(grammar.refusal.search, listed.texts))
 
 
-def _top_row(grammar: DialogGrammar, view: View, first: int) -> int:
-    """The row above the dialog's own rows; -1 when it fills the view."""
+def _top_row(grammar: DialogGrammar, view: View, first: int, passed: str | None = None) -> int:
+    """The row above the dialog's own rows, past those that begin so; -1 when it fills the view."""
     if view.bordered:
         return -1
     if grammar.first_question:
@@ -224,6 +248,8 @@ def _top_row(grammar: DialogGrammar, view: View, first: int) -> int:
     inset, titled = -1, None
     for row in range(first - 1, -1, -1):
         if grammar.foreign.search(view.rows[row]):
+            if passed and view.rows[row].startswith(passed):
+                continue
             break
         sign = _top_sign(grammar, view.rows[row])
         if sign == "inset":  # a plan's own, or a line in somebody's text
@@ -264,7 +290,8 @@ def _is_known(grammar: DialogGrammar, rows: list[str]) -> bool:
 def _body(grammar: DialogGrammar, view: View, top: int, first: int) -> Body:
     rows = view.rows[top + 1 : first]
     kept = [(n, row) for n, row in enumerate(rows) if row and not grammar.aside.match(row)]
-    title = kept[0][1].strip().lstrip("△ ") if kept else ""
+    # A line that is too long for a narrow terminal ends before the title, in its row.
+    title = next((text for _, row in kept if (text := row.strip().lstrip("△─ "))), "")
     above = view.rows[: max(top, 0)]
     seen = any(map(grammar.foreign.search, above)) if grammar.first_question else top >= 0
     return Body(
@@ -330,15 +357,19 @@ def _without_options(
     if hint is None:
         return None
     top = _top_row(grammar, view, hint)
+    mark, told = grammar.mark[0] + " ", False
     if top < 0 and not view.bordered:
-        return None
+        # The entries of some menus stand where messages stand; their title tells them apart.
+        top, told = _top_row(grammar, view, hint, passed=mark), True
+        if top < 0:
+            return None
     body = _body(grammar, view, top, hint)
     question = _question(grammar, body) if body.title else ""
-    if not question:
+    if not question or (told and body.title.startswith(mark)):
         return None
-    hint_text = view.rows[hint].strip()
+    hint_text = _hint_text(view, hint)
     kind, sign = kind_of(grammar, body, question, (), hint_text)
-    if _is_torn(grammar, view, body, kind):
+    if _is_torn(grammar, view, body, kind) or (told and kind is not PromptKind.PICKER):
         return None
     question = body.title if kind is PromptKind.PICKER else question
     subject = read_subject(grammar, frame, body, question, hint_text)

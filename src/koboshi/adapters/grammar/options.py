@@ -168,7 +168,11 @@ def _fits_together(grammar: DialogGrammar, view: View, items: list[_Item]) -> bo
             if grammar.inner_rule.match(row) or row.strip() in _ARROWS:
                 continue
             hangs = len(row) - len(row.lstrip()) >= item.column - 1
-            if grammar.option.match(row) or not (hangs or boxed[0] or view.bordered):
+            listed = grammar.option.match(row)
+            # Its own text may hold a list: that hangs where the text stands.
+            if listed and listed.start("number") < item.column:
+                return False
+            if not (hangs or boxed[0] or view.bordered):
                 return False
     return True
 
@@ -188,7 +192,7 @@ def _upwards(grammar: DialogGrammar, view: View, row: int) -> list[_Item] | None
         found = grammar.option.match(view.rows[row])
         if (
             found
-            and found.start("number") in {column, column - 1}
+            and found.start("number") in {column - 1, column, column + 1}
             and int(found["number"]) == number - 1
         ):
             number -= 1
@@ -215,7 +219,7 @@ def _downwards(grammar: DialogGrammar, view: View, items: list[_Item]) -> int:
         number = items[-1].number + 1
         if (
             found
-            and found.start("number") in {column, column + 1}
+            and found.start("number") in {column - 1, column, column + 1}
             and int(found["number"]) == number
         ):
             items[-1].more += pending
