@@ -155,17 +155,25 @@ def _view(grammar: DialogGrammar, frame: Frame, floor: int) -> View | None:
     if foot is None:
         first = max(floor, len(rows) - _MOST_ROWS)
         return View(rows=rows[first:], offset=first, columns=frame.columns)
+    top = _frame_top(rows, foot, floor)
+    inner = [_BORDER.match(row) for row in rows[top + 1 : foot]] if top is not None else []
+    if top is None or not all(inner):
+        return None
+    texts = [found["text"] if found else "" for found in inner]
+    below = ["", *(row.strip() for row in rows[foot + 1 :])] if foot + 1 < len(rows) else []
+    inside = len(rows[foot].strip()) - 4
+    return View(
+        rows=texts + below, offset=top + 1, columns=inside, bordered=True, whole=top >= floor
+    )
+
+
+def _frame_top(rows: list[str], foot: int, floor: int) -> int | None:
+    """The first row of the frame with that foot; the one before all where it is scrolled away."""
     indent = rows[foot].index("╰")
     for top in range(foot - 1, floor - 1, -1):
         if _FRAME_TOP.match(rows[top]) and rows[top].index("╭") == indent:
-            inner = [_BORDER.match(row) for row in rows[top + 1 : foot]]
-            if not all(inner):
-                return None
-            texts = [found["text"] if found else "" for found in inner]
-            below = ["", *(row.strip() for row in rows[foot + 1 :])] if foot + 1 < len(rows) else []
-            inside = len(rows[foot]) - indent - 4
-            return View(rows=texts + below, offset=top + 1, columns=inside, bordered=True)
-    return None
+            return top
+    return None if floor else -1
 
 
 def _foot_row(grammar: DialogGrammar, rows: list[str]) -> int | None:
@@ -299,7 +307,8 @@ def _body(grammar: DialogGrammar, view: View, top: int, first: int) -> Body:
         offset=view.offset + top + 1,
         columns=view.columns,
         title=title,
-        whole=view.bordered or seen,
+        whole=view.whole if view.bordered else seen,
+        bordered=view.bordered,
     )
 
 
@@ -338,11 +347,10 @@ def _paragraphs(grammar: DialogGrammar, body: Body) -> list[str]:
             above = ""
             continue
         word = row.strip().split(" ", 1)[0]
-        if (
-            above
-            and above[-1] != "."
-            and width(above) + 1 + width(word) > body.columns - _PROSE_EDGE
-        ):
+        # Behind a full stop a new line is likely to be one: not where the word had no room at all.
+        stops = above.endswith(".")
+        full = width(above) + 1 + width(word) > body.columns - (1 if stops else _PROSE_EDGE)
+        if above and full and not (stops and body.bordered):
             groups[-1].append(row.strip())
         else:
             groups.append([row.strip()])

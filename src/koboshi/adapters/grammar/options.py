@@ -30,6 +30,7 @@ class View:
     offset: int
     columns: int
     bordered: bool = False
+    whole: bool = True  #: False where the upper end of its border is scrolled away
 
 
 @dataclass(slots=True, kw_only=True)
@@ -138,7 +139,8 @@ def _numbered(
     for item in items:
         if marked == item.row:
             selected = len(texts)
-        texts.append(_text(grammar, frame, view, item))
+        text = _text(grammar, frame, view, item)
+        texts.append(_uncovered(grammar, view, item, text) if texts else text)
         keys.append(str(item.number))
         box = _CHECKBOX.match(item.text)
         checked.append(item.text[1] != " " if box else None)
@@ -258,8 +260,8 @@ def _text(grammar: DialogGrammar, frame: Frame, view: View, item: _Item) -> str:
     """The option's words: its first row and those it was wrapped into, no description."""
     checkbox = _CHECKBOX.match(item.text)
     text = item.text[checkbox.end() :] if checkbox else item.text
-    text, *described = grammar.cut.split(text, maxsplit=1)
-    if checkbox or described:
+    text, *rest = grammar.cut.split(text, maxsplit=1)
+    if checkbox or rest:
         return text.strip()
     above = item.row
     faint = frame.is_faint(view.offset + item.row, text)
@@ -272,12 +274,29 @@ def _text(grammar: DialogGrammar, frame: Frame, view: View, item: _Item) -> str:
             or grammar.inner_rule.match(view.rows[row])
         ):
             break
-        described_here = frame.is_faint(view.offset + row, more) and not faint
-        if described_here or not (grammar.join_rows or wraps(view, above, row)):
+        described = frame.is_faint(view.offset + row, more) and not faint
+        if described:  # or the rest of words that were faint in the row above already
+            last = view.rows[above].rpartition(" ")[2]
+            described = not frame.is_faint(view.offset + above, f" {last}")
+        if described or not (grammar.join_rows or wraps(view, above, row)):
             break
         text += ("" if grammar.glue.search(text) else " ") + more
         above = row
     return text.strip()
+
+
+def _uncovered(grammar: DialogGrammar, view: View, item: _Item, text: str) -> str:
+    """The text without what is left of a wrapped row that it was drawn over ("Nooject").
+
+    In a narrow terminal a list may be laid out a row too short: a refusal then stands in the row
+    that ends the option above it, which had no room for a word of that length.
+    """
+    word = text.split(" ", 1)[0].rstrip(",.:")
+    above = width(view.rows[item.row - 1]) if item.row else 0
+    if above + 1 + width(word) <= view.columns - _EDGE:
+        return text
+    starts = (word[:end] for end in range(2, len(word)))
+    return next((start for start in starts if grammar.refusal.match(start)), text)
 
 
 def wraps(view: View, above: int, row: int) -> bool:
