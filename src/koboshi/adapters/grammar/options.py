@@ -275,7 +275,8 @@ def _text(grammar: DialogGrammar, frame: Frame, view: View, item: _Item) -> str:
         ):
             break
         described = frame.is_faint(view.offset + row, more) and not faint
-        if described:  # or the rest of words that were faint in the row above already
+        if described and _starts_at(view.rows[row], item.column):
+            # The rest of words that were faint in the row above already is no description.
             last = view.rows[above].rpartition(" ")[2]
             described = not frame.is_faint(view.offset + above, f" {last}")
         if described or not (grammar.join_rows or wraps(view, above, row)):

@@ -100,17 +100,20 @@ def _content(grammar: DialogGrammar, frame: Frame, body: Body) -> str:
         rows = body.rows[span[0] : span[1]]
         ruled = grammar.inner_rule.match(body.rows[span[0] - 1])
         margins = _MARGINS
-        if not ruled or _is_barred(rows):
+        if not ruled or _is_barred(frame, body.offset + span[0], rows):
             rows, margins = [_unnested(row) for row in rows], _BARRED
         columns = body.columns - margins
         return unwrap(_dedented(rows), columns, newline="\n", words=True).strip("\n")
-    rows = _indented(grammar, frame, body)
+    taken = _indented(grammar, frame, body)
+    rows = [body.rows[index] for index in taken]
     lead = len(rows[0]) - len(rows[0].lstrip()) if rows else 0
     columns = body.columns - 2 * lead  # as far from the right as from the left
+    if taken and _is_barred(frame, body.offset + taken[0], rows):
+        rows, columns = [_unnested(row) for row in rows], columns - _MARGINS
     return unwrap(_dedented(rows), columns, newline="\n", words=True).strip("\n")
 
 
-def _indented(grammar: DialogGrammar, frame: Frame, body: Body) -> list[str]:
+def _indented(grammar: DialogGrammar, frame: Frame, body: Body) -> list[int]:
     """The rows that stand deeper than the title, up to the first that does not.
 
     A tip of the program's may hang at the title, up to a blank row.
@@ -133,7 +136,7 @@ def _indented(grammar: DialogGrammar, frame: Frame, body: Body) -> list[str]:
         taken.pop()
     while taken and not body.rows[taken[0]]:
         taken.pop(0)
-    return [body.rows[index] for index in taken]
+    return taken
 
 
 def _path(grammar: DialogGrammar, body: Body) -> str:
@@ -149,10 +152,16 @@ def _path(grammar: DialogGrammar, body: Body) -> str:
     return ""
 
 
-def _is_barred(rows: list[str]) -> bool:
-    """Whether between two rules there is a bar before each row; before a single one it is text."""
-    shown = [row for row in rows if row]
-    return len(shown) > 1 and all(map(_NESTED_ROW.match, shown))
+def _is_barred(frame: Frame, first: int, rows: list[str]) -> bool:
+    """Whether the program drew a bar before each row: faint, unlike a command that begins with one.
+
+    Where styles are not known, a bar before a single row is text.
+    """
+    shown = [index for index, row in enumerate(rows) if row]
+    if not shown or not all(_NESTED_ROW.match(rows[index]) for index in shown):
+        return False
+    faint = [frame.is_faint(first + index, "│") for index in shown]
+    return len(shown) > 1 if None in faint else all(faint)
 
 
 def _unnested(row: str) -> str:

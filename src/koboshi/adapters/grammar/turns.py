@@ -213,9 +213,11 @@ def trees(manifest: Manifest, frame: Frame, block: Block) -> list[tuple[int, str
     """The lines hung under a block's head: row and text, wrapped rows put together."""
     lines: list[tuple[int, list[str]]] = []
     for index in range(block.start + 1, min(block.end, block.start + _MAX_BLOCK_ROWS)):
-        row = frame.rows[index]
+        row, full = frame.rows[index], width(frame.rows[index - 1]) >= frame.columns
         if manifest.blocks.tree.match(row):
             lines.append((index, [row]))
+        elif lines and row and not row.startswith(" ") and full:
+            lines[-1][1][-1] += row  # what hangs is indented: the terminal itself broke this line
         elif lines and row:
             lines[-1][1].append(row.strip())
         elif lines:
