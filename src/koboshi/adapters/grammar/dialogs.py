@@ -243,7 +243,7 @@ def _is_whole(grammar: DialogGrammar, view: View, question: str, listed: Listed)
     """Whether a list without a hint below it is not one that was cut off."""
     if view.bordered:
         return True
-    known = grammar.hintless.search(question) and len(listed.texts) > 1
+    known = grammar.hintless.search(question) or grammar.closing.search(listed.texts[-1])
     return bool(known) and any(map(grammar.refusal.search, listed.texts))
 
 

@@ -122,6 +122,7 @@ class DialogGrammar:
     option: Pattern = NEVER  #: groups mark, number, text
     hint: Pattern = NEVER  #: the row that says which keys it takes
     hintless: Pattern = NEVER  #: questions that come without one
+    closing: Pattern = NEVER  #: a last option that needs none below it: it names the key itself
     picks: Pattern = NEVER  #: a hint under which a digit selects and does not choose
     refusal: Pattern = NEVER  #: an option that a whole list about a permission has
     after: Pattern = NEVER  #: what may stand below it

@@ -19,6 +19,7 @@ _ARROWS = frozenset("↑↓▲▼")  # the list goes on out of sight
 _LEAST_OPTIONS = 2  # one row is no choice
 _NUMBERED = re.compile(r"^\d{1,2}\. ")
 _CHECKBOX = re.compile(r"^\[(?:.| )\] ?")
+_NUMBER = 3  # columns of "1. ": some versions wrap an option under its number
 _EDGE = 2  # columns at the right that a wrapped row may leave free
 
 
@@ -132,6 +133,7 @@ def _numbered(
     if len(items) < _LEAST_OPTIONS or not _fits_together(grammar, view, items):
         return None
     marked = row if marked is None else marked
+    boxed = [item for item in items if _CHECKBOX.match(item.text)]
     texts: list[str] = []
     keys: list[str] = []
     checked: list[bool | None] = []
@@ -144,7 +146,7 @@ def _numbered(
         keys.append(str(item.number))
         box = _CHECKBOX.match(item.text)
         checked.append(item.text[1] != " " if box else None)
-        for extra in _extras(grammar, view, item):
+        for extra in _extras(grammar, view, item, last=item is boxed[-1]) if boxed else ():
             if marked == extra:
                 selected = len(texts)
             texts.append(view.rows[extra].replace(grammar.mark[0], " ", 1).strip())
@@ -166,15 +168,17 @@ def _fits_together(grammar: DialogGrammar, view: View, items: list[_Item]) -> bo
     if boxed[0] and not all(boxed[:-1]):
         return False  # only "chat about this" has no box of its own
     for item in items:
-        for row in filter(None, (view.rows[n] for n in item.more)):
-            if grammar.inner_rule.match(row) or row.strip() in _ARROWS:
+        for index in item.more:
+            row = view.rows[index]
+            if not row or grammar.inner_rule.match(row) or row.strip() in _ARROWS:
                 continue
-            hangs = len(row) - len(row.lstrip()) >= item.column - 1
             listed = grammar.option.match(row)
             # Its own text may hold a list: that hangs where the text stands.
             if listed and listed.start("number") < item.column:
                 return False
-            if not (hangs or boxed[0] or view.bordered):
+            hangs = item.column - (len(row) - len(row.lstrip()))
+            wrapped = hangs <= _NUMBER and wraps(view, index - 1, index)
+            if not (hangs <= 1 or wrapped or boxed[0] or view.bordered):
                 return False
     return True
 
@@ -241,8 +245,11 @@ def _downwards(grammar: DialogGrammar, view: View, items: list[_Item]) -> int:
     return last
 
 
-def _extras(grammar: DialogGrammar, view: View, item: _Item) -> list[int]:
-    """Rows of a list of checkboxes that are options without a number ("Submit")."""
+def _extras(grammar: DialogGrammar, view: View, item: _Item, *, last: bool) -> list[int]:
+    """Rows of a list of checkboxes that are options without a number ("Submit").
+
+    Under any but its last box a row in that column may describe what can be ticked.
+    """
     if not _CHECKBOX.match(item.text):
         return []
     return [
@@ -250,7 +257,7 @@ def _extras(grammar: DialogGrammar, view: View, item: _Item) -> list[int]:
         for row in item.more
         if (
             view.rows[row].strip(f"{grammar.mark} ") in _EXTRA_ROWS
-            or _starts_at(view.rows[row].replace(grammar.mark[0], " ", 1), item.column)
+            or (last and _starts_at(view.rows[row].replace(grammar.mark[0], " ", 1), item.column))
         )
         and not grammar.inner_rule.match(view.rows[row])
     ]

@@ -95,7 +95,7 @@ SCHEMA: dict[str, Any] = {
         **dict.fromkeys(
             ("bar", "option", "hint", "hintless", "picks", "refusal", "after", "foreign"), _pattern
         ),
-        **dict.fromkeys(("restless", "aside", "cut", "inner_rule", "glue"), _pattern),
+        **dict.fromkeys(("restless", "aside", "closing", "cut", "inner_rule", "glue"), _pattern),
         "tops": [_SIGN, "pattern"],
         "kinds": [
             {

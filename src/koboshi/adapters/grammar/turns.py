@@ -139,7 +139,8 @@ def _menu_entry(menu: re.Pattern[str], frame: Frame, box: Box) -> re.Match[str] 
 def running(manifest: Manifest, frame: Frame, box: Box, blocks: Blocks) -> Match | None:
     """What proves that a turn runs: the spinner above the box, or the hint under it."""
     last = blocks.nth(0)
-    if last is not None:
+    # A notice right under the line of a turn that ended may end in the dots of a spinner.
+    if last is not None and not manifest.blocks.ended.match(last.head):
         line = joined(manifest, frame, last)
         # A tip may hang under a spinner, by another margin than what hangs under an answer.
         spinner = first_match(manifest.sign("spinner"), [line, last.head])
