@@ -177,7 +177,9 @@ def _fits_together(grammar: DialogGrammar, view: View, items: list[_Item]) -> bo
             if listed and listed.start("number") < item.column:
                 return False
             hangs = item.column - (len(row) - len(row.lstrip()))
-            wrapped = hangs <= _NUMBER and wraps(view, index - 1, index)
+            wrapped = _is_broken(view, index) or (
+                hangs <= _NUMBER and wraps(view, index - 1, index)
+            )
             if not (hangs <= 1 or wrapped or boxed[0] or view.bordered):
                 return False
     return True
@@ -270,14 +272,17 @@ def _text(grammar: DialogGrammar, frame: Frame, view: View, item: _Item) -> str:
     text, *rest = grammar.cut.split(text, maxsplit=1)
     if checkbox or rest:
         return text.strip()
-    above = item.row
+    above = place = item.row
     faint = frame.is_faint(view.offset + item.row, text)
     for row in item.more:
         more = view.rows[row].strip()
+        if _is_broken(view, row):
+            text, place = text + more, row
+            continue
         if (
             not more
             or more in _ARROWS
-            or row != above + 1
+            or row != place + 1
             or grammar.inner_rule.match(view.rows[row])
         ):
             break
@@ -289,8 +294,14 @@ def _text(grammar: DialogGrammar, frame: Frame, view: View, item: _Item) -> str:
         if described or not (grammar.join_rows or wraps(view, above, row)):
             break
         text += ("" if grammar.glue.search(text) else " ") + more
-        above = row
+        above = place = row
     return text.strip()
+
+
+def _is_broken(view: View, row: int) -> bool:
+    """Whether the terminal itself broke the line above: a row too long goes on at the margin."""
+    text = view.rows[row]
+    return bool(text) and text[0] != " " and width(view.rows[row - 1]) >= view.columns
 
 
 def _uncovered(grammar: DialogGrammar, view: View, item: _Item, text: str) -> str:
