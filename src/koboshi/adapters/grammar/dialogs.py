@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 from typing import TYPE_CHECKING
 
-from koboshi.adapters.text import width
+from koboshi.adapters.text import indent, width
 from koboshi.core.readings import Prompt, PromptKind
 
 from .buttons import find_coloured
+from .hints import PROSE_EDGE, hint_row, hint_text
 from .kinds import dismissed_by, kind_of, meant_options
 from .manifests import NEVER
 from .options import Listed, View, find_options, find_unmarked
@@ -34,9 +35,7 @@ _NOTE = re.compile(r" \((?:select|choose|pick) (?:all|any|one)\b[^()]*\)$")  # h
 _ASKS_NUMBER = re.compile(r"^Enter selection \[1-\d{1,2}\]")
 _NUMBERED = re.compile(r"^\d{1,2}\. \S")
 _LINES = re.compile(r"[─╌┄]{3}")
-_PARTED = " | "  # what stands between the parts of a hint
 _MOST_ROWS = 200
-_PROSE_EDGE = 6  # columns at the right that a wrapped row may leave free
 _MARGIN = 2  # columns before a dialog's own rows
 _FEW_ROWS = 3  # below the list where no row names keys
 
@@ -56,7 +55,7 @@ def read_dialog(grammar: DialogGrammar, frame: Frame, floor: int) -> DialogRead 
     view = _view(grammar, frame, floor)
     if view is None:
         return None
-    hint = _hint_row(grammar, view)
+    hint = hint_row(grammar, view)
     listed = _listed(grammar, frame, view, hint)
     if listed is None:
         return _without_options(grammar, frame, view, hint)
@@ -88,11 +87,11 @@ def _with_options(
         return None
     if hint is not None and not any(listed.keys) and not grammar.buttons:
         shown = [row for row in (*body.rows, "") if row]
-        if not shown or _indent(shown[-1]) != _indent(view.rows[hint]):
+        if not shown or indent(shown[-1]) != indent(view.rows[hint]):
             return None  # without numbers only the margin tells that list and hint are of one frame
-    hint_text = view.rows[hint].strip() if hint is not None else ""
-    kind, sign = kind_of(grammar, body, question, listed.texts, hint_text)
-    keys = ("",) * len(listed.keys) if grammar.picks.search(hint_text) else listed.keys
+    named = hint_text(view, hint) if hint is not None else ""
+    kind, sign = kind_of(grammar, body, question, listed.texts, named)
+    keys = ("",) * len(listed.keys) if grammar.picks.search(named) else listed.keys
     untold = sign == "permission_title" and question == body.title
     torn = kind is PromptKind.PERMISSION and not _asks_whole(grammar, question, listed)
     if torn or untold or _is_quoted(grammar, view, listed, top, kind):
@@ -106,18 +105,14 @@ def _with_options(
         options=options,
         dismiss=dismissed_by(grammar, kind, options),
         selected=listed.selected,
-        subject=read_subject(grammar, frame, body, question, hint_text) if known else "",
+        subject=read_subject(grammar, frame, body, question, named) if known else "",
         tool=read_tool(grammar, frame, body, question) if known else "",
     )
     shown = [row.strip() for row in view.rows[listed.first : listed.last + 1] if row]
     evidence = (f"{sign}: {question}", *(f"option: {row}" for row in shown))
-    if hint_text:
-        evidence = (*evidence, f"hint: {hint_text}")
+    if named:
+        evidence = (*evidence, f"hint: {named}")
     return DialogRead(prompt=prompt, top=view.offset + top, evidence=evidence, sign=sign)
-
-
-def _indent(row: str) -> int:
-    return len(row) - len(row.lstrip())
 
 
 def _asks_whole(grammar: DialogGrammar, question: str, listed: Listed) -> bool:
@@ -154,18 +149,38 @@ def _view(grammar: DialogGrammar, frame: Frame, floor: int) -> View | None:
         return None
     if grammar.bar is not NEVER:
         return _behind_bar(grammar, frame, floor)
-    if not _FRAME_FOOT.match(rows[-1]):
+    foot = _foot_row(grammar, rows)
+    if foot is None:
         first = max(floor, len(rows) - _MOST_ROWS)
         return View(rows=rows[first:], offset=first, columns=frame.columns)
-    indent = rows[-1].index("╰")
-    for top in range(len(rows) - 2, floor - 1, -1):
+    top = _frame_top(rows, foot, floor)
+    inner = [_BORDER.match(row) for row in rows[top + 1 : foot]] if top is not None else []
+    if top is None or not all(inner):
+        return None
+    texts = [found["text"] if found else "" for found in inner]
+    below = ["", *(row.strip() for row in rows[foot + 1 :])] if foot + 1 < len(rows) else []
+    inside = len(rows[foot].strip()) - 4
+    return View(
+        rows=texts + below, offset=top + 1, columns=inside, bordered=True, whole=top >= floor
+    )
+
+
+def _frame_top(rows: list[str], foot: int, floor: int) -> int | None:
+    """The first row of the frame with that foot; the one before all where it is scrolled away."""
+    indent = rows[foot].index("╰")
+    for top in range(foot - 1, floor - 1, -1):
         if _FRAME_TOP.match(rows[top]) and rows[top].index("╭") == indent:
-            inner = [_BORDER.match(row) for row in rows[top + 1 : -1]]
-            if not all(inner):
-                return None
-            texts = [found["text"] if found else "" for found in inner]
-            inside = len(rows[-1]) - indent - 4
-            return View(rows=texts, offset=top + 1, columns=inside, bordered=True)
+            return top
+    return None if floor else -1
+
+
+def _foot_row(grammar: DialogGrammar, rows: list[str]) -> int | None:
+    """The foot of a frame that ends the screen; rows that name keys may stand below it."""
+    for foot in range(len(rows) - 1, max(len(rows) - 2 - _FEW_ROWS, -1), -1):
+        if _FRAME_FOOT.match(rows[foot]):
+            return foot
+        if rows[foot] and not grammar.hint.search(rows[foot]):
+            return None
     return None
 
 
@@ -187,31 +202,6 @@ def _behind_bar(grammar: DialogGrammar, frame: Frame, floor: int) -> View | None
     if not any(texts):
         return None
     return View(rows=texts, offset=first, columns=frame.columns, bordered=True)
-
-
-def _hint_row(grammar: DialogGrammar, view: View) -> int | None:
-    """The row that names the keys: the last one but for blanks and what may stand below it."""
-    for row in range(len(view.rows) - 1, -1, -1):
-        text = view.rows[row]
-        first = _hint_start(grammar, view, row)
-        if text and (first < row or grammar.hint.search(text)):
-            return first
-        if text and not grammar.after.match(text):
-            return None
-    return None
-
-
-def _hint_start(grammar: DialogGrammar, view: View, last: int) -> int:
-    """The first row of a hint that ends in that one: parts without room go into the next row."""
-    rows, first = view.rows, last
-    if not grammar.hint_end.search(rows[last]):
-        return last
-    while first > 0 and grammar.hint.search(rows[first - 1]):
-        part = rows[first].strip().partition(_PARTED)[0]
-        if width(rows[first - 1] + _PARTED + part) <= view.columns - _PROSE_EDGE:
-            break
-        first -= 1
-    return first
 
 
 def _ends_well(grammar: DialogGrammar, view: View, listed: Listed, hint: int | None) -> bool:
@@ -237,12 +227,12 @@ def _is_whole(grammar: DialogGrammar, view: View, question: str, listed: Listed)
     """Whether a list without a hint below it is not one that was cut off."""
     if view.bordered:
         return True
-    known = grammar.hintless.search(question) and len(listed.texts) > 1
+    known = grammar.hintless.search(question) or grammar.closing.search(listed.texts[-1])
     return bool(known) and any(map(grammar.refusal.search, listed.texts))
 
 
-def _top_row(grammar: DialogGrammar, view: View, first: int) -> int:
-    """The row above the dialog's own rows; -1 when it fills the view."""
+def _top_row(grammar: DialogGrammar, view: View, first: int, passed: str | None = None) -> int:
+    """The row above the dialog's own rows, past those that begin so; -1 when it fills the view."""
     if view.bordered:
         return -1
     if grammar.first_question:
@@ -250,6 +240,8 @@ def _top_row(grammar: DialogGrammar, view: View, first: int) -> int:
     inset, titled = -1, None
     for row in range(first - 1, -1, -1):
         if grammar.foreign.search(view.rows[row]):
+            if passed and view.rows[row].startswith(passed):
+                continue
             break
         sign = _top_sign(grammar, view.rows[row])
         if sign == "inset":  # a plan's own, or a line in somebody's text
@@ -282,7 +274,7 @@ def _gap_above(grammar: DialogGrammar, view: View, first: int) -> int:
 
 def _is_known(grammar: DialogGrammar, rows: list[str]) -> bool:
     row = next((row for row in rows if row and not grammar.aside.match(row)), "")
-    title = row.strip() if _indent(row) <= _MARGIN else ""  # deeper is what a tool printed
+    title = row.strip() if indent(row) <= _MARGIN else ""  # deeper is what a tool printed
     asked = (sign for sign in grammar.kinds if sign.where == "question")
     return any(sign.pattern.search(title) for sign in asked)
 
@@ -290,7 +282,8 @@ def _is_known(grammar: DialogGrammar, rows: list[str]) -> bool:
 def _body(grammar: DialogGrammar, view: View, top: int, first: int) -> Body:
     rows = view.rows[top + 1 : first]
     kept = [(n, row) for n, row in enumerate(rows) if row and not grammar.aside.match(row)]
-    title = kept[0][1].strip().lstrip("△ ") if kept else ""
+    # A line that is too long for a narrow terminal ends before the title, in its row.
+    title = next((text for _, row in kept if (text := row.strip().lstrip("△─ "))), "")
     above = view.rows[: max(top, 0)]
     seen = any(map(grammar.foreign.search, above)) if grammar.first_question else top >= 0
     return Body(
@@ -298,7 +291,8 @@ def _body(grammar: DialogGrammar, view: View, top: int, first: int) -> Body:
         offset=view.offset + top + 1,
         columns=view.columns,
         title=title,
-        whole=view.bordered or seen,
+        whole=view.whole if view.bordered else seen,
+        bordered=view.bordered,
     )
 
 
@@ -324,8 +318,8 @@ def _first_rows(grammar: DialogGrammar, body: Body) -> str:
     """The rows that the dialog opens with, up to a gap or another margin."""
     rows = [row for row in body.rows if not grammar.aside.match(row)]
     shown = list(dropwhile(lambda row: not row, rows))
-    first = _indent(shown[0])
-    return " ".join(row.strip() for row in takewhile(lambda r: r and _indent(r) == first, shown))
+    first = indent(shown[0])
+    return " ".join(row.strip() for row in takewhile(lambda r: r and indent(r) == first, shown))
 
 
 def _sentence(text: str) -> str:
@@ -345,11 +339,10 @@ def _paragraphs(grammar: DialogGrammar, body: Body) -> list[str]:
             above = ""
             continue
         word = row.strip().split(" ", 1)[0]
-        if (
-            above
-            and above[-1] != "."
-            and width(above) + 1 + width(word) > body.columns - _PROSE_EDGE
-        ):
+        # Behind a full stop a new line is likely to be one: not where the word had no room at all.
+        stops = above.endswith(".")
+        full = width(above) + 1 + width(word) > body.columns - (1 if stops else PROSE_EDGE)
+        if above and full and not (stops and body.bordered):
             groups[-1].append(row.strip())
         else:
             groups.append([row.strip()])
@@ -364,22 +357,26 @@ def _without_options(
     if hint is None:
         return None
     top = _top_row(grammar, view, hint)
+    mark, told = grammar.mark[0] + " ", False
     if top < 0 and not view.bordered:
-        return None
+        # The entries of some menus stand where messages stand; their title tells them apart.
+        top, told = _top_row(grammar, view, hint, passed=mark), True
+        if top < 0:
+            return None
     body = _body(grammar, view, top, hint)
     question = _question(grammar, body) if body.title else ""
-    if not question:
+    if not question or (told and body.title.startswith(mark)):
         return None
-    hint_text = view.rows[hint].strip()
-    kind, sign = kind_of(grammar, body, question, (), hint_text)
-    if _is_torn(grammar, view, body, kind):
+    named = hint_text(view, hint)
+    kind, sign = kind_of(grammar, body, question, (), named)
+    if _is_torn(grammar, view, body, kind) or (told and kind is not PromptKind.PICKER):
         return None
     question = body.title if kind is PromptKind.PICKER else question
-    subject = read_subject(grammar, frame, body, question, hint_text)
+    subject = read_subject(grammar, frame, body, question, named)
     prompt = Prompt(
         kind=kind, question=question, subject="" if kind is PromptKind.PICKER else subject
     )
-    evidence = (f"{sign}: {question}", f"hint: {hint_text}")
+    evidence = (f"{sign}: {question}", f"hint: {named}")
     return DialogRead(prompt=prompt, top=view.offset + top, evidence=evidence, sign=sign)
 
 

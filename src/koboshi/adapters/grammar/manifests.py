@@ -125,6 +125,7 @@ class DialogGrammar:
     hint: Pattern = NEVER  #: the row that says which keys it takes
     hint_end: Pattern = NEVER  #: the last row of a hint that is too long for one
     hintless: Pattern = NEVER  #: questions that come without one
+    closing: Pattern = NEVER  #: a last option that needs none below it: it names the key itself
     picks: Pattern = NEVER  #: a hint under which a digit selects and does not choose
     refusal: Pattern = NEVER  #: an option that a whole list about a permission has
     after: Pattern = NEVER  #: what may stand below it

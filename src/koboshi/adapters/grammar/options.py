@@ -19,6 +19,7 @@ _ARROWS = frozenset("↑↓▲▼")  # the list goes on out of sight
 _LEAST_OPTIONS = 2  # one row is no choice
 _NUMBERED = re.compile(r"^\d{1,2}\. ")
 _CHECKBOX = re.compile(r"^\[(?:.| )\] ?")
+_NUMBER = 3  # columns of "1. ": some versions wrap an option under its number
 _EDGE = 2  # columns at the right that a wrapped row may leave free
 
 
@@ -30,6 +31,7 @@ class View:
     offset: int
     columns: int
     bordered: bool = False
+    whole: bool = True  #: False where the upper end of its border is scrolled away
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,6 +133,7 @@ def _numbered(
     if len(items) < _LEAST_OPTIONS or not _fits_together(grammar, view, items):
         return None
     marked = row if marked is None else marked
+    boxed = [item for item in items if _CHECKBOX.match(item.text)]
     texts: list[str] = []
     keys: list[str] = []
     checked: list[bool | None] = []
@@ -138,11 +141,12 @@ def _numbered(
     for item in items:
         if marked == item.row:
             selected = len(texts)
-        texts.append(_text(grammar, frame, view, item))
+        text = _text(grammar, frame, view, item)
+        texts.append(_uncovered(grammar, view, item, text) if texts else text)
         keys.append(str(item.number))
         box = _CHECKBOX.match(item.text)
         checked.append(item.text[1] != " " if box else None)
-        for extra in _extras(grammar, view, item):
+        for extra in _extras(grammar, view, item, last=item is boxed[-1]) if boxed else ():
             if marked == extra:
                 selected = len(texts)
             texts.append(view.rows[extra].replace(grammar.mark[0], " ", 1).strip())
@@ -164,13 +168,18 @@ def _fits_together(grammar: DialogGrammar, view: View, items: list[_Item]) -> bo
     if boxed[0] and not all(boxed[:-1]):
         return False  # only "chat about this" has no box of its own
     for item in items:
-        for n in (n for n in item.more if view.rows[n]):
-            row = view.rows[n]
-            if grammar.inner_rule.match(row) or row.strip() in _ARROWS:
+        for index in item.more:
+            row = view.rows[index]
+            if not row or grammar.inner_rule.match(row) or row.strip() in _ARROWS:
                 continue
-            hangs = len(row) - len(row.lstrip()) >= item.column - 1
-            hangs = hangs or (n - 1 in item.more and wraps(view, n - 1, n))
-            if grammar.option.match(row) or not (hangs or boxed[0] or view.bordered):
+            listed = grammar.option.match(row)
+            # Its own text may hold a list: that hangs where the text stands.
+            if listed and listed.start("number") < item.column:
+                return False
+            hangs = item.column - (len(row) - len(row.lstrip()))
+            near = hangs <= _NUMBER or index - 1 in item.more
+            wrapped = _is_broken(view, index) or (near and wraps(view, index - 1, index))
+            if not (hangs <= 1 or wrapped or boxed[0] or view.bordered):
                 return False
     return True
 
@@ -188,7 +197,7 @@ def _upwards(grammar: DialogGrammar, view: View, row: int) -> list[_Item] | None
         if row < 0 or len(between) > _MOST_ROWS:
             return None
         found = grammar.option.match(view.rows[row])
-        if found and int(found["number"]) == number - 1 and _in_line(found, first, -1):
+        if found and int(found["number"]) == number - 1 and _in_line(found, first):
             number -= 1
             item = _Item(row=row, column=found.start("text"), text=found["text"], number=number)
             item.more = sorted(between)
@@ -199,10 +208,13 @@ def _upwards(grammar: DialogGrammar, view: View, row: int) -> list[_Item] | None
     return items
 
 
-def _in_line(found: re.Match[str], first: re.Match[str], shift: int) -> bool:
-    """Whether two numbers stand one above the other: by their first digits, or by their last."""
+def _in_line(found: re.Match[str], first: re.Match[str]) -> bool:
+    """Whether two numbers stand one above the other: by their first digits, or by their last.
+
+    One that is squeezed, as the selected one may be, stands a column beside.
+    """
     begins = found.start("number") - first.start("number")
-    return begins in {0, shift} or found.end("number") == first.end("number")
+    return abs(begins) <= 1 or found.end("number") == first.end("number")
 
 
 def _downwards(grammar: DialogGrammar, view: View, items: list[_Item]) -> int:
@@ -216,7 +228,7 @@ def _downwards(grammar: DialogGrammar, view: View, items: list[_Item]) -> int:
         text = view.rows[row]
         found = grammar.option.match(text)
         number = items[-1].number + 1
-        if first and found and int(found["number"]) == number and _in_line(found, first, 1):
+        if first and found and int(found["number"]) == number and _in_line(found, first):
             items[-1].more += pending
             pending, closed, last = [], False, row
             items.append(
@@ -234,8 +246,11 @@ def _downwards(grammar: DialogGrammar, view: View, items: list[_Item]) -> int:
     return last
 
 
-def _extras(grammar: DialogGrammar, view: View, item: _Item) -> list[int]:
-    """Rows of a list of checkboxes that are options without a number ("Submit")."""
+def _extras(grammar: DialogGrammar, view: View, item: _Item, *, last: bool) -> list[int]:
+    """Rows of a list of checkboxes that are options without a number ("Submit").
+
+    Under any but its last box a row in that column may describe what can be ticked.
+    """
     if grammar.buttons or not _CHECKBOX.match(item.text):
         return []  # buttons have a row of their own; under a box stands what it means
     return [
@@ -243,7 +258,7 @@ def _extras(grammar: DialogGrammar, view: View, item: _Item) -> list[int]:
         for row in item.more
         if (
             view.rows[row].strip(f"{grammar.mark} ") in _EXTRA_ROWS
-            or _starts_at(view.rows[row].replace(grammar.mark[0], " ", 1), item.column)
+            or (last and _starts_at(view.rows[row].replace(grammar.mark[0], " ", 1), item.column))
         )
         and not grammar.inner_rule.match(view.rows[row])
     ]
@@ -253,26 +268,53 @@ def _text(grammar: DialogGrammar, frame: Frame, view: View, item: _Item) -> str:
     """The option's words: its first row and those it was wrapped into, no description."""
     checkbox = _CHECKBOX.match(item.text)
     text = item.text[checkbox.end() :] if checkbox else item.text
-    text, *described = grammar.cut.split(text, maxsplit=1)
-    if checkbox or described:
+    text, *rest = grammar.cut.split(text, maxsplit=1)
+    if checkbox or rest:
         return text.strip()
-    above = item.row
+    above = place = item.row
     faint = frame.is_faint(view.offset + item.row, text)
     for row in item.more:
         more = view.rows[row].strip()
+        if _is_broken(view, row):
+            text, place = text + more, row
+            continue
         if (
             not more
             or more in _ARROWS
-            or row != above + 1
+            or row != place + 1
             or grammar.inner_rule.match(view.rows[row])
         ):
             break
-        described_here = frame.is_faint(view.offset + row, more) and not faint
-        if described_here or not (grammar.join_rows or wraps(view, above, row)):
+        described = frame.is_faint(view.offset + row, more) and not faint
+        if described and _starts_at(view.rows[row], item.column):
+            # The rest of words that were faint in the row above already is no description.
+            last = view.rows[above].rpartition(" ")[2]
+            described = not frame.is_faint(view.offset + above, f" {last}")
+        if described or not (grammar.join_rows or wraps(view, above, row)):
             break
         text += ("" if grammar.glue.search(text) else " ") + more
-        above = row
+        above = place = row
     return text.strip()
+
+
+def _is_broken(view: View, row: int) -> bool:
+    """Whether the terminal itself broke the line above: a row too long goes on at the margin."""
+    text = view.rows[row]
+    return bool(text) and text[0] != " " and width(view.rows[row - 1]) >= view.columns
+
+
+def _uncovered(grammar: DialogGrammar, view: View, item: _Item, text: str) -> str:
+    """The text without what is left of a wrapped row that it was drawn over ("Nooject").
+
+    In a narrow terminal a list may be laid out a row too short: a refusal then stands in the row
+    that ends the option above it, which had no room for a word of that length.
+    """
+    word = text.split(" ", 1)[0].rstrip(",.:")
+    above = width(view.rows[item.row - 1]) if item.row else 0
+    if above + 1 + width(word) <= view.columns - _EDGE:
+        return text
+    starts = (word[:end] for end in range(2, len(word)))
+    return next((start for start in starts if grammar.refusal.match(start)), text)
 
 
 def wraps(view: View, above: int, row: int) -> bool:

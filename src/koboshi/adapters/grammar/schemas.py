@@ -96,7 +96,7 @@ SCHEMA: dict[str, Any] = {
             ("bar", "option", "hint", "hintless", "picks", "refusal", "after", "foreign"), _pattern
         ),
         **dict.fromkeys(("footer", "restless", "aside", "cut", "inner_rule", "glue"), _pattern),
-        "hint_end": _pattern,
+        **dict.fromkeys(("closing", "hint_end"), _pattern),
         "tops": [_SIGN, "pattern"],
         "kinds": [
             {

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from .frames import Frame
     from .manifests import DialogGrammar, SubjectSign, ToolSign
 
+_MARGINS = 2  # columns beside a text between rules
+_BARRED = 4  # columns beside one that has a bar before it
 _LEAD = 2  # rows below the title: a blank one, and the first of the command
 _NESTED_TOP = re.compile(r"^ {0,4}╭─{5,}╮?$")
 _NESTED_FOOT = re.compile(r"^ {0,4}╰─{5,}╯?$")
@@ -27,6 +29,7 @@ class Body:
     columns: int
     title: str
     whole: bool = True  #: its first row is on the screen
+    bordered: bool = False  #: a frame is drawn around it
 
     def content(self, grammar: DialogGrammar) -> tuple[int, int] | None:
         """The rows that the dialog frames as somebody else's words: first and behind the last."""
@@ -99,12 +102,18 @@ def _content(grammar: DialogGrammar, frame: Frame, body: Body) -> str:
     if span is not None:
         rows = body.rows[span[0] : span[1]]
         ruled = grammar.inner_rule.match(body.rows[span[0] - 1])
-        if not ruled or _is_barred(rows):
-            rows = [_unnested(row) for row in rows]
-        return unwrap(_dedented(rows), body.columns - 2, newline="\n").strip("\n")
-    rows = _indented(frame, body)
+        margins = _MARGINS
+        if not ruled or _is_barred(frame, body.offset + span[0], rows):
+            rows, margins = [_unnested(row) for row in rows], _BARRED
+        columns = body.columns - margins
+        return unwrap(_dedented(rows), columns, newline="\n", words=True).strip("\n")
+    taken = _indented(grammar, frame, body)
+    rows = [body.rows[index] for index in taken]
     lead = len(rows[0]) - len(rows[0].lstrip()) if rows else 0
-    return unwrap(_dedented(rows), body.columns - lead - 1, newline="\n").strip("\n")
+    columns = body.columns - 2 * lead  # as far from the right as from the left
+    if taken and _is_barred(frame, body.offset + taken[0], rows):
+        rows, columns = [_unnested(row) for row in rows], columns - _MARGINS
+    return unwrap(_dedented(rows), columns, newline="\n", words=True).strip("\n")
 
 
 def _flat(grammar: DialogGrammar, body: Body, question: str) -> str:
@@ -121,27 +130,30 @@ def _flat(grammar: DialogGrammar, body: Body, question: str) -> str:
     return text.strip()
 
 
-def _indented(frame: Frame, body: Body) -> list[str]:
+def _indented(grammar: DialogGrammar, frame: Frame, body: Body) -> list[int]:
     """The rows that stand deeper than the title, up to the first that does not.
 
+    A tip of the program's may hang at the title, up to a blank row.
     Blank rows are part of them: a command goes on behind one. Faint rows at the end are the
     program's description of it; and one that stands where no command is to be seen is no command.
     """
     indent = len(body.rows[0]) - len(body.rows[0].lstrip()) if body.rows else 0
-    taken: list[int] = []
-    for index, row in enumerate(body.rows[1:], 1):
+    first, taken = 1, list[int]()
+    if len(body.rows) > 1 and grammar.aside.match(body.rows[1]):
+        first = next((n for n, row in enumerate(body.rows) if not row), first)
+    for index, row in enumerate(body.rows[first:], first):
         if row and len(row) - len(row.lstrip()) <= indent:
             break
         taken.append(index)
     while taken and not body.rows[taken[-1]]:
         taken.pop()
-    if len(body.rows) > _LEAD and not any(body.rows[1 : _LEAD + 1]):
+    if len(body.rows) > _LEAD and not any(body.rows[first : first + _LEAD]):
         return []  # the first row of the command shows nothing: what follows is its description
     while taken and frame.is_faint(body.offset + taken[-1], body.rows[taken[-1]].strip()):
         taken.pop()
     while taken and not body.rows[taken[0]]:
         taken.pop(0)
-    return [body.rows[index] for index in taken]
+    return taken
 
 
 def _path(grammar: DialogGrammar, body: Body) -> str:
@@ -157,10 +169,16 @@ def _path(grammar: DialogGrammar, body: Body) -> str:
     return ""
 
 
-def _is_barred(rows: list[str]) -> bool:
-    """Whether between two rules there is a bar before each row; before a single one it is text."""
-    shown = [row for row in rows if row]
-    return len(shown) > 1 and all(map(_NESTED_ROW.match, shown))
+def _is_barred(frame: Frame, first: int, rows: list[str]) -> bool:
+    """Whether the program drew a bar before each row: faint, unlike a command that begins with one.
+
+    Where styles are not known, a bar before a single row is text.
+    """
+    shown = [index for index, row in enumerate(rows) if row]
+    if not shown or not all(_NESTED_ROW.match(rows[index]) for index in shown):
+        return False
+    faint = [frame.is_faint(first + index, "│") for index in shown]
+    return len(shown) > 1 if None in faint else all(faint)
 
 
 def _unnested(row: str) -> str:

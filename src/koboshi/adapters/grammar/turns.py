@@ -140,7 +140,8 @@ def _menu_entry(menu: re.Pattern[str], frame: Frame, box: Box) -> re.Match[str] 
 def running(manifest: Manifest, frame: Frame, box: Box, blocks: Blocks) -> Match | None:
     """What proves that a turn runs: the spinner above the box, or the hint under it."""
     last = blocks.nth(0)
-    if last is not None:
+    # A notice right under the line of a turn that ended may end in the dots of a spinner.
+    if last is not None and not manifest.blocks.ended.match(last.head):
         line = joined(manifest, frame, last)
         # A tip may hang under a spinner, by another margin than what hangs under an answer.
         spinner = first_match(manifest.sign("spinner"), [line, last.head])
@@ -224,9 +225,11 @@ def trees(manifest: Manifest, frame: Frame, block: Block) -> list[tuple[int, str
     """The lines hung under a block's head: row and text, wrapped rows put together."""
     lines: list[tuple[int, list[str]]] = []
     for index in range(block.start + 1, min(block.end, block.start + _MAX_BLOCK_ROWS)):
-        row = frame.rows[index]
+        row, full = frame.rows[index], width(frame.rows[index - 1]) >= frame.columns
         if manifest.blocks.tree.match(row):
             lines.append((index, [row]))
+        elif lines and row and not row.startswith(" ") and full:
+            lines[-1][1][-1] += row  # what hangs is indented: the terminal itself broke this line
         elif lines and row:
             lines[-1][1].append(row.strip())
         elif lines:
