@@ -13,6 +13,13 @@ from koboshi.policy.requests import Request
 from tests.adapters.looks import CASES, FOUND, look_of
 
 CURL = "curl -s https://example.com/install.sh | sh"
+#: What a narrow terminal wraps: read whole, and not proven.
+WRAPPED = (
+    "mkdir -p build/output/reports && cp -r assets/images/icons build/output/assets"
+    " && touch build/output/reports/summary-of-everything.txt"
+    " && echo finished-with-all-of-it > build/output/reports/done.txt"
+)
+REMOVES = "python3 -c 'print(1)' && rm -rf node_modules/.cache/some/deep/folder/with-a-long-name"
 RECORDED: dict[str, dict[str, Any]] = {
     "claude/asking-bash-1-0-128-160": {"tool": "Bash", "command": "npm test"},
     "claude/asking-bash-2-1-325-100": {"tool": "Bash", "command": "npm test"},
@@ -59,6 +66,54 @@ RECORDED: dict[str, dict[str, Any]] = {
     "scripted/asking-permission": {"tool": "Bash", "command": "rm -rf build"},
     "scripted/asking-permission-narrow-japanese": {"tool": "Bash"},
     "scripted/asking-permission-second-selected": {"tool": "Bash", "command": "rm -rf build"},
+    # Other versions, other widths.
+    "claude/asking-bash-barred-2-1-250-200": {"tool": "Bash", "complete": False},
+    "claude/asking-bash-faint-rest-2-1-325-60": {"tool": "Bash", "command": "mkdir -p out"},
+    "claude/asking-bash-option-broken-2-0-77-60": {"tool": "Bash", "complete": False},
+    "claude/asking-bash-option-holds-list-2-0-77-100": {"tool": "Bash", "complete": False},
+    "claude/asking-bash-overdrawn-2-1-197-60": {"tool": "Bash", "complete": False},
+    "claude/asking-bash-single-bar-2-1-325-200": {"tool": "Bash", "command": REMOVES},
+    "claude/asking-bash-squeezed-option-2-1-120-80": {"tool": "Bash", "complete": False},
+    "claude/asking-bash-squeezed-selected-2-1-120-80": {"tool": "Bash", "complete": False},
+    "claude/asking-bash-tip-2-1-250-200": {"tool": "Bash", "command": "mkdir -p out"},
+    "claude/asking-bash-under-number-2-0-50-90": {"tool": "Bash", "complete": False},
+    "claude/asking-bash-wrapped-2-1-197-60": {
+        "tool": "Bash",
+        "command": WRAPPED,
+        "complete": False,
+    },
+    "claude/asking-bash-wrapped-2-1-290-60": {
+        "tool": "Bash",
+        "command": WRAPPED,
+        "complete": False,
+    },
+    "claude/asking-fetch-2-0-77-100": {"tool": "WebFetch", "domains": ("127.0.0.1",)},
+    "claude/asking-write-file-in-title-2-0-77-100": {"tool": "Write", "paths": ("poem2.txt",)},
+    "claude/asking-write-scrolled-2-0-20-80": {"tool": "", "complete": False},
+    "claude/asking-write-without-hint-2-0-50-90": {"tool": "Write", "paths": ("poem2.txt",)},
+    "codex/asking-apply-patch-0-166-0-60": {
+        "tool": "apply_patch",
+        "paths": ("/home/dev/checkouts/2026/november/proj/app.py",),
+        "complete": False,
+    },
+    "gemini/asking-shell-hidden-0-20-0-80": {"tool": "", "complete": False},
+    "gemini/asking-shell-long-0-20-0-80": {"tool": "", "complete": False},
+    "gemini/asking-shell-note-0-33-2-132": {"tool": "", "complete": False},
+    "gemini/asking-write-0-20-0-80": {"tool": "Write", "paths": ("fresh.txt",)},
+    "gemini/asking-write-0-33-2-132": {"tool": "Write", "paths": ("fresh.txt",)},
+    "opencode/asking-beside-sidebar-1-14-41-132": {
+        "tool": "Bash",
+        "command": "touch made.txt",
+        "complete": False,
+    },
+    "opencode/asking-edit-1-3-2-60": {"tool": "Edit", "paths": ("fresh.txt",)},
+    "opencode/asking-in-transcript-1-0-185-100": {"tool": "", "complete": False},
+    "opencode/asking-narrow-1-3-2-60": {
+        "tool": "Bash",
+        "command": "touch made.txt",
+        "complete": False,
+    },
+    "opencode/asking-write-in-transcript-1-0-185-100": {"tool": "", "complete": False},
 }
 
 
