@@ -56,6 +56,15 @@ def test_where_an_end_is_told_no_prompt_proves_one(agent: str) -> None:
     assert adapter(agent).read(replace(look, alive=False)).status is Status.GONE
 
 
+def test_who_did_not_find_its_session_has_not_left_by_itself() -> None:
+    """Claude Code 2.1.325 says goodbye there, too: it was told to come back."""
+    missed = "No conversation found with session ID: 0b5b0d1e-7c1d-4a4e-a1d0-123456789abc"
+    text = f"{missed}\n\n{FAREWELL['claude']}\nbash-5.2#"
+    look = ScreenSeen(text=text, cols=110, rows=36, run=2, command="bash")
+
+    assert decode(adapter("claude"), look) == RunExited(run=2, lost=True)
+
+
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("shell", ["bash", "-zsh", "/usr/bin/fish"])
 @pytest.mark.parametrize("agent", CLIS)

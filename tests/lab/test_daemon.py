@@ -295,6 +295,7 @@ def test_a_pane_of_a_person_is_looked_after(pane: Pane) -> None:
     assert lodge.say("send", "a", "Hello there.") == "a has it\n"
     lodge.until_heard("Hello there.")
     lodge.until_status("a", "idle")
+    lodge.until_written("Scripted reply")  # what is not on the disk cannot be gone on with
 
     [claude] = [each for each in lodge.processes() if "claude" in " ".join(cmdline(each))]
     claude.kill()
@@ -313,3 +314,24 @@ def test_a_pane_of_a_person_is_looked_after(pane: Pane) -> None:
     assert again["run"]["origin"] == "first"
     lodge.until("a", lambda known: {s["source"] for s in known["signals"]} >= {"registry"})
     assert lodge.say("release", "a") == "a is on its own now\n"
+
+
+def test_a_session_that_is_lost_in_a_pane_of_a_person_is_begun_anew(pane: Pane) -> None:
+    """It says goodbye in the same breath, and is not taken for one that a person has left."""
+    lodge = pane.lodge
+    pane.enter(shlex.join((str(lodge.home.program), *lodge.home.args)))
+    pane.until("? for shortcuts")
+    lodge.say("watch", "-S", str(pane.socket), "cc:0.0", "--name", "a")
+    lodge.until_status("a", "idle")
+    lodge.say("send", "a", "Hello there.")
+    lodge.until_written("Scripted reply")
+    lodge.until_status("a", "idle")
+    [claude] = [each for each in lodge.processes() if "claude" in " ".join(cmdline(each))]
+    claude.kill()
+    [transcript] = lodge.home.path.glob(".claude/projects/*/*.jsonl")
+    transcript.unlink()
+    again = lodge.until(
+        "a", lambda known: known["run"]["number"] == 3 and known["status"] == "idle"
+    )
+
+    assert again["run"]["origin"] == "fresh"

@@ -66,11 +66,12 @@ def _screen(adapter: Adapter, seen: ScreenSeen) -> Body:
         text = seen.text.encode(errors="replace")
         seen = replace(seen, text=text.decode())
     reading = adapter.read(seen)
-    if reading.reason == "shell_prompt" and adapter.said_goodbye(seen):
-        # In a pane of a person's nobody knows the exit code; who was told to leave says goodbye.
-        return RunExited(run=run, meant=True)
+    # In a pane of a person's nobody knows the exit code; who was told to leave says goodbye.
+    # So does one that did not find its session, and was told to come back.
     if reading.reason == "shell_prompt" and adapter.lost_session(seen):
         return RunExited(run=run, lost=True)
+    if reading.reason == "shell_prompt" and adapter.said_goodbye(seen):
+        return RunExited(run=run, meant=True)
     # Its `work` is left to who tells of it: most looks are not told of.
     return ScreenRead(run=run, reading=reading, digest=digest(seen, text), seen_at=seen.at)
 
