@@ -19,6 +19,7 @@ from koboshi.observations import ScreenSeen
 from tests.conftest import AgentCli, need
 from tests.hosts.wrapping import Window, wrapped
 from tests.lab.homes import Home, Room, furnish
+from tests.lab.lodges import read
 from tests.lab.model.server import Model
 from tests.lab.model.turns import say
 
@@ -78,6 +79,10 @@ class Desk(Window):
         while self.read(0.3):
             pass
 
+    def written(self, text: str) -> bool:
+        """Whether the session has that on the disk."""
+        return any(text in read(path) for path in self.home.path.rglob("projects/*/*.jsonl"))
+
     def claude(self) -> psutil.Process:
         """The CLI's own process."""
         found = []
@@ -127,6 +132,7 @@ def test_a_kill_is_survived(desk: Desk, model: Model) -> None:
     desk.say("What is the answer?")
     desk.until(lambda: "forty-two" in desk.screen.text())
     desk.until_idle()
+    desk.until(lambda: desk.written("forty-two"))  # else there is no session to go on with
 
     desk.claude().kill()
     notice = "run 1 was ended by SIGKILL; it will be started again"
