@@ -158,3 +158,11 @@ def test_what_may_be_wrapped_is_not_proven(subject: str, columns: int, whole: bo
     prompt = Prompt(kind=PromptKind.PERMISSION, question="?", subject=subject, tool="Bash")
 
     assert request_of_prompt(prompt, "claude", "/w", columns).complete is whole
+
+
+@pytest.mark.parametrize(("columns", "whole"), [(120, True), (121, False), (200, False)])
+def test_what_a_sidebar_may_cut_off_is_not_proven(columns: int, whole: bool) -> None:  # noqa: FBT001
+    """OpenCode wraps beside it, and what stands behind its gutter is not read."""
+    prompt = Prompt(kind=PromptKind.PERMISSION, question="?", subject="a.py", tool="Edit")
+
+    assert request_of_prompt(prompt, "opencode", "/w", columns).complete is whole

@@ -25,6 +25,9 @@ _SEARCHES = frozenset({"WebSearch"})
 _OWN_NAME = re.compile(r"mcp__[\w.-]+__[a-z0-9_.-]+")
 #: CLIs whose dialogs do not tell in which folder a command would run, and whose tools take one.
 _ELSEWHERE = frozenset({"codex", "opencode"})
+#: The widest terminal in which a CLI shows nothing beside its dialogs: in a wider one what a row
+#: holds may be wrapped or cut off earlier than its edge.
+_ALONE = {"opencode": 120}
 _CUT = ("…", "⋯")
 #: Columns of a screen of which nothing is known, and what frames and indents may take of a row.
 COLUMNS = 80
@@ -67,6 +70,8 @@ def _is_whole(tool: str, subject: str, cli: str, columns: int) -> bool:
         return False
     if tool == "apply_patch":
         return False  # a patch may go on with other files
+    if columns > _ALONE.get(cli, columns):
+        return False
     known = tool in SHELL_TOOLS or tool in _WRITES | _READS | _FETCHES | _SEARCHES
     return known and bool(subject.strip()) and _on_one_row(subject, columns)
 
