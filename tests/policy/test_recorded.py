@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -166,3 +167,22 @@ def test_what_a_sidebar_may_cut_off_is_not_proven(columns: int, whole: bool) -> 
     prompt = Prompt(kind=PromptKind.PERMISSION, question="?", subject="a.py", tool="Edit")
 
     assert request_of_prompt(prompt, "opencode", "/w", columns).complete is whole
+
+
+@pytest.mark.parametrize(
+    ("case", "row"),
+    [
+        ("claude/asking-write-file-in-title-2-0-77-100", " Create file poem2.txt"),
+        ("claude/asking-edit-2-1-197-120", " app.py"),
+        ("claude/asking-write-new-2-1-197-120", " new_module.py"),
+    ],
+)
+def test_a_name_that_goes_on_below_is_not_proven(case: str, row: str) -> None:
+    """One with a blank in it wraps there: what the first row says is not the file."""
+    look = look_of(CASES / case)
+    rest = f"{row}\n {'a' * (look.cols - 20)}/../../keys\n"
+    torn = replace(look, text=look.text.replace(f"{row}\n", rest), ansi=None)
+    prompt = adapter("claude").read(torn).prompt
+
+    assert prompt is not None
+    assert not request_of_prompt(prompt, "claude", "/w", look.cols).complete

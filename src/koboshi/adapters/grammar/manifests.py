@@ -97,7 +97,7 @@ class SubjectSign:
     """Where the subject of a dialog stands whose title (or question) matches."""
 
     title: Pattern
-    take: str  #: content · flat · path · lead · hint · question · body
+    take: str  #: content · flat · path · lead · hint · question · title · titled · body
     extract: Pattern | None = None  #: group `subject`, searched in what was taken
     glued: bool = False  #: a row break in it is one of the screen's
 

@@ -58,7 +58,7 @@ def _kinds(value: object) -> str | None:
 
 _TEXT, _FLAG = _is(str, "a text"), _is(bool, "true or false")
 #: Where in a dialog something is taken from.
-_PLACES = ("content", "flat", "path", "lead", "hint", "question", "title", "body")
+_PLACES = ("content", "flat", "path", "lead", "hint", "question", "title", "titled", "body")
 _STATUS = _one_of(*(status.value for status in Status))
 _SIGN: dict[str, Any] = {
     "name": _TEXT,

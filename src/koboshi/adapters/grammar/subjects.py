@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import dropwhile, takewhile
 from typing import TYPE_CHECKING
 
 from koboshi.adapters.text import unwrap, width
@@ -91,6 +92,8 @@ def _taken(
             return question
         case "title":
             return body.title
+        case "titled":
+            return _with_title(grammar, body)
         case _:
             rows = (row for row in body.rows if row and not grammar.inner_rule.match(row))
             return "\n".join(row.strip() for row in rows)
@@ -157,7 +160,11 @@ def _indented(grammar: DialogGrammar, frame: Frame, body: Body) -> list[int]:
 
 
 def _path(grammar: DialogGrammar, body: Body) -> str:
-    """The row under the title; in an older dialog the first one inside the frame."""
+    """The row under the title; in an older dialog the first one inside the frame.
+
+    With those right below it: a name with a blank in it may be wrapped there.
+    """
+    found: list[str] = []
     for row in body.rows[1:]:
         if grammar.inner_rule.match(row):
             break
@@ -165,8 +172,17 @@ def _path(grammar: DialogGrammar, body: Body) -> str:
             continue
         text = _unnested(row).strip()
         if text and not grammar.aside.match(text):
-            return text
-    return ""
+            found.append(text)
+        elif found:
+            break
+    return "\n".join(found)
+
+
+def _with_title(grammar: DialogGrammar, body: Body) -> str:
+    """The title and the rows right below it: a name that stands in it may be wrapped there."""
+    rows = list(dropwhile(lambda row: body.title not in row, body.rows))
+    shown = takewhile(lambda row: row and not grammar.inner_rule.match(row), rows[1:])
+    return "\n".join((body.title, *(row.strip() for row in shown)))
 
 
 def _is_barred(frame: Frame, first: int, rows: list[str]) -> bool:
